@@ -1,0 +1,161 @@
+// The front door: any checkpoint file as named tensors and a graph of values.
+//
+//   auto ckpt = flambeau::Checkpoint::open("model.pt");            // mapped; nothing copied
+//   for (const auto& [name, tensor] : ckpt.tensors())
+//     fmt::print("{:<40} {:<5} {}\n", name, to_string(tensor.dtype()), to_string(tensor.shape()));
+//   std::span<const float> w = ckpt.tensor("layer1.weight").as<float>();
+//   if (const flambeau::Tensor* ema = ckpt.find("ema.weight")) use(*ema);
+//
+// Views of elements live as long as any tensor of the file; names, values and references to
+// tensors as long as the checkpoint. Const use from many threads is safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "flambeau/archive.h"
+#include "flambeau/devices.h"
+#include "flambeau/error.h"
+#include "flambeau/io.h"
+#include "flambeau/limits.h"
+#include "flambeau/tensor.h"
+#include "flambeau/value.h"
+
+namespace flambeau {
+
+struct OpenOptions {
+  Limits limits;
+  /// Map the file; otherwise read what is asked for. See `Source::view` about mapped files.
+  bool mapped = true;
+  /// Check checksums of whatever is copied or digested.
+  bool verify = true;
+  /// Refuse (code `ambiguous`) what PyTorch accepts but two readers could see differently.
+  bool strict = false;
+  /// Of Python 2 byte strings: "utf-8", "ascii", "latin1", or "bytes" to leave them bytes.
+  std::string encoding = "utf-8";
+  MapLocation map_location;
+  /// Backends that restore storages to devices; the caller keeps it during `open`.
+  const DeviceRegistry* devices = nullptr;
+};
+
+/// The kinds of files, spelled as the command line spells them.
+enum class Container : std::uint8_t { zip };
+std::string_view to_string(Container container) noexcept;
+
+/// A tensor and one of the paths that lead to it.
+struct NamedTensor {
+  /// Keys joined with "."; positions and integer keys as decimal digits; "" for the root itself.
+  std::string_view name;
+  Tensor tensor;
+};
+
+/// Facts about the file as a whole.
+struct FileFacts {
+  Container container = Container::zip;
+  /// Which releases write this layout: "torch >= 2.7".
+  std::string producer;
+  /// "little" or "big": of the record `byteorder`, little where there is none.
+  std::string byteorder;
+  /// Content of the version record, such as "3".
+  std::string version;
+  /// Largest power of two that divides the place of every record's data; 0 where there is none.
+  std::uint64_t alignment = 0;
+  std::uint64_t file_size = 0;
+  std::uint64_t record_count = 0;
+  /// Bytes of the storages' records.
+  std::uint64_t storage_bytes = 0;
+  std::uint64_t storage_count = 0;
+  /// Storages in the file that no tensor of the listing reaches, and their bytes.
+  std::uint64_t unreached_storages = 0;
+  std::uint64_t unreached_bytes = 0;
+  bool has_checksums = true;
+  int pickle_protocol = 0;
+  std::vector<Note> notes;
+};
+
+struct ReadOptions {
+  /// 0: as many as the machine has cores, at most 8.
+  unsigned threads = 0;
+  /// Check checksums while the bytes are copied.
+  bool verify = true;
+  /// Told from the calling thread.
+  ProgressCallback progress;
+  /// A request to stop ends the read with `cancelled`; the buffers then hold anything.
+  std::stop_token stop;
+};
+
+/// A tensor and the caller's memory for its elements (exactly `nbytes()` bytes).
+struct ReadRequest {
+  Tensor tensor;
+  std::span<std::byte> out;
+};
+
+/// Fills all buffers, in parallel, strides resolved, in native byte order.
+/// Errors: as `Tensor::copy_to`; `cancelled`.
+void read_tensors(std::span<const ReadRequest> requests, const ReadOptions& options = {});
+/// The same into one new allocation, which the tensors given back share: contiguous, in the order
+/// of `tensors`, each aligned to 64 bytes. Tensors that share a storage each get their own copy.
+std::vector<Tensor> read_tensors(std::span<const Tensor> tensors, const ReadOptions& options = {});
+
+class Checkpoint {
+ public:
+  /// Opens a file by its content, whatever its name. All-or-nothing: every number that a view of
+  /// the file's bytes depends on has been checked when it returns.
+  /// Errors: `not_found`, `io`; `not_a_checkpoint`, naming what the file is instead; `truncated`
+  /// and `malformed_…` for damage; `unsupported`, `limit`; `ambiguous` when strict.
+  static Checkpoint open(const std::string& path, const OpenOptions& options = {});
+  static Checkpoint open(SourcePtr source, const OpenOptions& options = {});
+  /// Bytes that the caller keeps alive and unchanged as long as anything made from them lives.
+  static Checkpoint from_memory(std::span<const std::byte> bytes, const OpenOptions& options = {});
+
+  Checkpoint(Checkpoint&&) noexcept;
+  Checkpoint& operator=(Checkpoint&&) noexcept;
+  ~Checkpoint();
+
+  /// One entry for each path that leads to a tensor, in the order in which the pickle first meets
+  /// them. A tensor with two names is two entries of one storage.
+  std::span<const NamedTensor> tensors() const& noexcept;
+  std::span<const NamedTensor> tensors() const&& = delete;
+  /// The Python expression that leads to entry `index` from the loaded object: `['model']['w'][0]`.
+  std::string path(std::size_t index) const;
+  /// Whether containers were entered once instead of at every path, because shared containers in
+  /// shared containers would have multiplied past 1,000,000 + 16 × nodes visits.
+  bool first_paths_only() const noexcept;
+
+  /// The tensor of that name or path. Errors: `not_found`; `ambiguous` for a name that several
+  /// paths share, which the message lists.
+  const Tensor& tensor(std::string_view name) const&;
+  const Tensor& tensor(std::string_view name) const&& = delete;
+  /// The same, null where there is none. Error: `ambiguous`.
+  const Tensor* find(std::string_view name) const&;
+  const Tensor* find(std::string_view name) const&& = delete;
+
+  /// The loaded object.
+  Value root() const& noexcept;
+  Value root() const&& = delete;
+  /// The value at a path (`['config']['lr']`, `.attr`, `[0]`) or at a dotted name of keys
+  /// (`config.lr`); null where there is none. Error: `ambiguous`.
+  Value value(std::string_view name_or_path) const&;
+  Value value(std::string_view name_or_path) const&& = delete;
+
+  /// What the file is, computed when asked for; reads the records' local headers.
+  FileFacts facts() const;
+  Container container() const noexcept;
+  std::string_view producer() const noexcept;
+  std::string_view byteorder() const noexcept;
+  const SourcePtr& source() const noexcept;
+
+ private:
+  struct State;
+  explicit Checkpoint(std::unique_ptr<State> state) noexcept;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace flambeau

@@ -1,0 +1,117 @@
+// Where bytes lie, and where they go.
+//
+//   auto source = flambeau::open_file("model.pt");                    // mapped; nothing read yet
+//   auto source = flambeau::open_file("model.pt", {.mapped = false}); // reads what is asked for
+//   auto source = flambeau::borrow_memory(bytes, "upload");           // the caller keeps the bytes
+//
+// A `Source` of your own (a remote object read by ranges, say) overrides `size` and `read`.
+// Sources are immutable and safe to use from many threads at once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace flambeau {
+
+/// Immutable bytes and whatever keeps them alive. Copies share the owner.
+struct Block {
+  std::span<const std::byte> bytes;
+  std::shared_ptr<const void> owner;
+};
+
+/// A run of bytes of known size that is read at any offset.
+class Source {
+ public:
+  virtual ~Source() = default;
+  Source(const Source&) = delete;
+  Source& operator=(const Source&) = delete;
+
+  /// For messages: a file's path, or what the caller called it.
+  const std::string& name() const noexcept { return name_; }
+  /// Size in bytes.
+  virtual std::uint64_t size() const noexcept = 0;
+  /// Fills `out` from `offset`. Errors: `io`; `truncated` where the range ends past `size()`.
+  virtual void read(std::uint64_t offset, std::span<std::byte> out) const = 0;
+  /// The bytes in place where the source has them in memory, else a copy of them.
+  /// A mapped file that another process truncates makes the next touch of the lost pages a SIGBUS:
+  /// open files that others may rewrite with `{.mapped = false}`.
+  virtual Block view(std::uint64_t offset, std::uint64_t size) const;
+  /// Whether `view` gives the bytes in place, without reading or copying them.
+  virtual bool in_memory() const noexcept { return false; }
+  /// Tells the system that the bytes will not be looked at again soon, so that it may take their
+  /// pages back. Never changes what is read.
+  virtual void release(std::uint64_t offset, std::uint64_t size) const noexcept;
+
+ protected:
+  explicit Source(std::string name) : name_(std::move(name)) {}
+
+ private:
+  std::string name_;
+};
+
+using SourcePtr = std::shared_ptr<const Source>;
+
+struct FileOptions {
+  /// Map the file instead of reading it. Empty files, and files that cannot be mapped, are read.
+  bool mapped = true;
+};
+
+/// Opens a regular file. Errors: `not_found`; `io` for anything else that the system refuses, and
+/// for what is no regular file (a folder, a pipe, a device).
+SourcePtr open_file(const std::string& path, const FileOptions& options = {});
+
+/// Bytes that the caller keeps alive and unchanged as long as anything made from the source lives.
+SourcePtr borrow_memory(std::span<const std::byte> bytes, std::string name = "memory");
+
+/// Bytes that the source keeps.
+SourcePtr own_memory(Block block, std::string name = "memory");
+
+/// A part of another source, counted from `offset`: a checkpoint inside a larger file.
+/// Error: `truncated` where the part ends past the whole.
+SourcePtr slice(SourcePtr whole, std::uint64_t offset, std::uint64_t size, std::string name);
+
+/// Bytes done of bytes in all, told now and then from the thread that called the operation.
+struct Progress {
+  std::uint64_t done = 0;
+  std::uint64_t total = 0;
+};
+using ProgressCallback = std::function<void(const Progress&)>;
+
+/// Takes bytes once, in order. Nothing is visible to others before `commit`; a sink that is
+/// destroyed without it leaves no trace.
+class Sink {
+ public:
+  virtual ~Sink() = default;
+  Sink() = default;
+  Sink(const Sink&) = delete;
+  Sink& operator=(const Sink&) = delete;
+
+  /// Appends. Errors: `io`, `no_space`.
+  virtual void write(std::span<const std::byte> bytes) = 0;
+  /// Makes what was written the result. Call once, last. Errors: `io`, `no_space`, `exists`.
+  virtual void commit() = 0;
+};
+
+/// What has reached the disk when `commit` returns.
+enum class Durability : std::uint8_t {
+  none,  ///< whatever the system has written by itself
+  file,  ///< the file's bytes (fsync)
+  full,  ///< the file's bytes and its name (fsync of file and folder)
+};
+
+struct FileSinkOptions {
+  /// Replace an existing file, atomically; otherwise it is `exists`.
+  bool overwrite = false;
+  Durability durability = Durability::full;
+};
+
+/// Writes a temporary file beside `path` and renames it at `commit`. An existing file keeps its
+/// content until then, and its permissions afterwards; a symbolic link stays one.
+std::unique_ptr<Sink> create_file(const std::string& path, const FileSinkOptions& options = {});
+
+}  // namespace flambeau

@@ -1,0 +1,48 @@
+// The only place that throws. Every refusal of flambeau is one call of `fail`:
+//
+//   fail(ErrorCode::malformed_pickle, {"data.pkl", at}, "BINGET {}: memo has {} entries", i, n);
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "flambeau/error.h"
+
+namespace flambeau {
+
+/// Where something went wrong: a name and, where there is one, a byte offset in it.
+struct Place {
+  Place() = default;
+  Place(std::string_view name) : where(name) {}  // NOLINT: a name alone is a place
+  Place(std::string_view name, std::uint64_t at) : where(name), offset(at) {}
+  std::string_view where;
+  std::optional<std::uint64_t> offset;
+};
+
+[[noreturn]] inline void raise(Error error) { throw error; }
+
+template <typename... Args>
+[[noreturn]] void fail(ErrorCode code, Place place, fmt::format_string<Args...> format,
+                       Args&&... args) {
+  raise(Error(code, std::string(place.where), place.offset,
+              fmt::format(format, std::forward<Args>(args)...)));
+}
+
+/// Runs `f`; an `Error` that leaves it gets `where` put before its own place.
+template <typename F>
+decltype(auto) with_context(std::string_view where, F&& f) {
+  try {
+    return std::forward<F>(f)();
+  } catch (const Error& error) {
+    std::string path(where);
+    if (!error.where().empty()) path.append(": ").append(error.where());
+    raise(Error(error.code(), std::move(path), error.offset(), error.message()));
+  }
+}
+
+}  // namespace flambeau

@@ -1,0 +1,238 @@
+// The object graph of one pickle, as data. A node is 16 bytes in an arena; containers keep runs of
+// references in a second arena. Nothing is freed before the document is, so cycles cost nothing and
+// no destructor walks the graph.
+//
+//   Ref              32 bits: a node's ordinal, or a small constant in place (bit 31 set)
+//   Node             kind, flags, and by kind: a text view, items, an integer, …
+//
+// Texts are views of the pickle's own bytes, or of the document's side arena where they had to be
+// decoded. Identity is the node: a string that the pickle spells twice is two nodes, one that it
+// takes from the memo is one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/arena.h"
+#include "base/bytes.h"
+#include "flambeau/limits.h"
+
+namespace flambeau {
+
+enum class NodeKind : std::uint8_t {
+  none,
+  boolean,
+  integer,      ///< fits 64 bits
+  big_integer,  ///< does not; kept as little-endian two's complement
+  real,
+  string,       ///< UTF-8, lone surrogates in their three-byte form ("surrogatepass")
+  byte_string,  ///< a Python 2 `str` (STRING, BINSTRING, SHORT_BINSTRING): bytes of unknown encoding
+  bytes,
+  bytearray,
+  list,
+  tuple,
+  dict,
+  set,
+  frozenset,
+  global,
+  object,      ///< REDUCE, NEWOBJ, NEWOBJ_EX, OBJ, INST: a call that is not made
+  persistent,  ///< PERSID, BINPERSID
+  extension,   ///< EXT1, EXT2, EXT4: a code of Python's copyreg registry, which we do not have
+};
+
+/// A place in a document: the ordinal of a node, or, with bit 31 set, a constant. Small integers,
+/// booleans and None are constants: they have no node and, as in pickles, no identity.
+enum class Ref : std::uint32_t {};
+
+inline constexpr std::uint32_t kConstantBit = 1u << 31;
+inline constexpr std::uint32_t kIntegerBit = 1u << 30;
+/// Small integers are -kIntegerBias … kIntegerBias - 1.
+inline constexpr std::int64_t kIntegerBias = 1 << 29;
+inline constexpr Ref kNone{kConstantBit};
+inline constexpr Ref kFalse{kConstantBit | 1};
+inline constexpr Ref kTrue{kConstantBit | 2};
+
+constexpr Ref node_ref(std::uint32_t ordinal) noexcept { return Ref{ordinal}; }
+constexpr Ref boolean_ref(bool value) noexcept { return value ? kTrue : kFalse; }
+constexpr bool is_small(std::int64_t value) noexcept {
+  return value >= -kIntegerBias && value < kIntegerBias;
+}
+constexpr Ref small_integer_ref(std::int64_t value) noexcept {
+  return Ref{kConstantBit | kIntegerBit | static_cast<std::uint32_t>(value + kIntegerBias)};
+}
+
+constexpr std::uint32_t bits_of(Ref ref) noexcept { return static_cast<std::uint32_t>(ref); }
+constexpr bool is_node(Ref ref) noexcept { return (bits_of(ref) & kConstantBit) == 0; }
+constexpr bool is_small_integer(Ref ref) noexcept { return bits_of(ref) >> 30 == 3; }
+constexpr std::int64_t small_integer(Ref ref) noexcept {
+  return static_cast<std::int64_t>(bits_of(ref) & (kIntegerBit - 1)) - kIntegerBias;
+}
+
+/// How an object was made.
+enum class Construction : std::uint8_t {
+  reduce,      ///< callable(*args)
+  newobj,      ///< cls.__new__(cls, *args)
+  newobj_ex,   ///< cls.__new__(cls, *args, **kwargs)
+  inst,        ///< OBJ and INST of protocols 0 and 1: callable(*args), and an "old-style" instance
+};
+
+/// Where a string-like node's text came from; two spellings of one text are told apart on saving.
+enum class TextOrigin : std::uint8_t { source, decoded };
+
+struct Node {
+  NodeKind kind = NodeKind::none;
+  /// Construction of an object; TextOrigin of a text; log2 of the capacity of a list, dict or set.
+  std::uint8_t detail = 0;
+  /// Free for the layer above (see `Document::annotate`).
+  std::uint16_t tag = 0;
+  /// Items of a container (pairs of a dict), bytes of a text, callable of an object, id of a
+  /// persistent node, ordinal of a global.
+  std::uint32_t count = 0;
+  union {
+    std::int64_t integer = 0;
+    double real;
+    const char* text;
+    Ref* items;
+    struct {
+      Ref args;
+      std::uint32_t extra;  ///< ordinal + 1 in the table of extras, 0 for none
+    } call;
+    std::uint64_t bits;
+  };
+};
+static_assert(sizeof(Node) == 16);
+
+/// What few objects have: state, items, keyword arguments.
+struct ObjectExtra {
+  std::optional<Ref> state;
+  std::optional<Ref> kwargs;
+  std::vector<Ref> list_items;
+  /// Keys and values in turn.
+  std::vector<Ref> dict_items;
+};
+
+struct GlobalName {
+  std::string_view module;
+  std::string_view name;
+};
+
+/// A class or function is one node however often the pickle spells it, as it is one Python object.
+class Document {
+ public:
+  /// Takes a share in whatever keeps the pickle's bytes alive.
+  explicit Document(std::shared_ptr<const void> source_owner = nullptr)
+      : source_owner_(std::move(source_owner)) {}
+  Document(Document&&) noexcept = default;
+  Document& operator=(Document&&) noexcept = default;
+
+  Ref root() const noexcept { return root_; }
+  std::uint32_t node_count() const noexcept { return node_count_; }
+  const Node& node(std::uint32_t ordinal) const noexcept {
+    return nodes_[ordinal >> kChunkBits][ordinal & (kChunkSize - 1)];
+  }
+
+  NodeKind kind(Ref ref) const noexcept {
+    if (is_node(ref)) return node(bits_of(ref)).kind;
+    if (is_small_integer(ref)) return NodeKind::integer;
+    return ref == kNone ? NodeKind::none : NodeKind::boolean;
+  }
+  bool is(Ref ref, NodeKind kind) const noexcept { return this->kind(ref) == kind; }
+
+  // Each accessor below needs a reference of the kind that its name says.
+
+  std::int64_t integer(Ref ref) const noexcept {
+    return is_node(ref) ? node(bits_of(ref)).integer : small_integer(ref);
+  }
+  double real(Ref ref) const noexcept { return node(bits_of(ref)).real; }
+  /// Of string, byte_string, bytes, bytearray, big_integer (two's complement).
+  std::string_view text(Ref ref) const noexcept;
+  /// Of list, tuple, set, frozenset: the items. Of a dict: keys and values in turn, each key once,
+  /// at the place of its first and with the value of its last setting.
+  std::span<const Ref> items(Ref ref) const noexcept;
+  const GlobalName& global(Ref ref) const noexcept { return globals_[node(bits_of(ref)).count]; }
+  /// Ordinal of a global among the document's distinct globals; names come by `global_name`.
+  std::uint32_t global_ordinal(Ref ref) const noexcept { return node(bits_of(ref)).count; }
+  std::size_t global_count() const noexcept { return globals_.size(); }
+  const GlobalName& global_name(std::uint32_t ordinal) const noexcept { return globals_[ordinal]; }
+  /// Of object: what would be called.
+  Ref callable(Ref ref) const noexcept { return Ref{node(bits_of(ref)).count}; }
+  /// Of object: the arguments (a tuple node wherever PyTorch or CPython wrote the pickle).
+  Ref args(Ref ref) const noexcept { return node(bits_of(ref)).call.args; }
+  Construction construction(Ref ref) const noexcept {
+    return static_cast<Construction>(node(bits_of(ref)).detail);
+  }
+  /// Of object: what it has beside callable and arguments, or null.
+  const ObjectExtra* extra(Ref ref) const noexcept {
+    const std::uint32_t place = node(bits_of(ref)).call.extra;
+    return place == 0 ? nullptr : &extras_[place - 1];
+  }
+  /// Of persistent: the id.
+  Ref persistent_id(Ref ref) const noexcept { return Ref{node(bits_of(ref)).count}; }
+  /// Of extension: the code.
+  std::int64_t extension_code(Ref ref) const noexcept { return node(bits_of(ref)).integer; }
+
+  /// Dicts in which a key was set more than once.
+  std::uint64_t duplicate_keys() const noexcept { return duplicate_keys_; }
+  /// Highest protocol of the opcodes that occur, and that of PROTO (0 where there is none).
+  int protocol() const noexcept { return protocol_; }
+  /// Bytes of the pickle, STOP included.
+  std::uint64_t source_size() const noexcept { return source_size_; }
+  /// Values left on the stack below the result at STOP; well-made pickles leave none.
+  std::uint64_t left_on_stack() const noexcept { return left_on_stack_; }
+
+  /// Notes what the layer above recognised a node as; 0 is "nothing". The document only keeps it.
+  void annotate(Ref ref, std::uint16_t tag) noexcept { mutable_node(bits_of(ref)).tag = tag; }
+  std::uint16_t tag(Ref ref) const noexcept { return node(bits_of(ref)).tag; }
+  /// The same for a number of the layer above, which persistent nodes have room for.
+  void set_row(Ref ref, std::uint32_t row) noexcept { mutable_node(bits_of(ref)).bits = row; }
+  std::uint32_t row(Ref ref) const noexcept {
+    return static_cast<std::uint32_t>(node(bits_of(ref)).bits);
+  }
+
+ private:
+  friend class DocumentBuilder;
+  static constexpr std::uint32_t kChunkBits = 14;
+  static constexpr std::uint32_t kChunkSize = 1u << kChunkBits;
+  Node& mutable_node(std::uint32_t ordinal) noexcept {
+    return nodes_[ordinal >> kChunkBits][ordinal & (kChunkSize - 1)];
+  }
+
+  std::vector<std::unique_ptr<Node[]>> nodes_;
+  std::uint32_t node_count_ = 0;
+  Arena<Ref> items_;
+  Arena<char> texts_;
+  std::vector<ObjectExtra> extras_;
+  std::vector<GlobalName> globals_;
+  std::shared_ptr<const void> source_owner_;
+  Ref root_ = kNone;
+  std::uint64_t duplicate_keys_ = 0;
+  std::uint64_t source_size_ = 0;
+  std::uint64_t left_on_stack_ = 0;
+  int protocol_ = 0;
+};
+
+struct ParseOptions {
+  Limits limits;
+  /// For messages.
+  std::string_view where = "pickle";
+  /// Keeps the pickle's bytes alive.
+  std::shared_ptr<const void> owner;
+};
+
+/// Runs the pickle at the start of `pickle` and gives what it builds. Iterative, in time and memory
+/// linear in the pickle. Errors: as `InstructionReader`; `malformed_pickle` for what the machine
+/// refuses (stack underflow, a missing memo entry, APPEND on what is no list, …); `limit`.
+Document parse_pickle(Bytes pickle, const ParseOptions& options = {});
+
+/// A tensor library's own bytes in a Python 2 string are text in some encoding; these two are the
+/// ways to look at them. `decode_byte_string("utf-8" | "ascii" | "latin1", bytes)` gives UTF-8, or
+/// nothing where the bytes are not in that encoding.
+std::optional<std::string> decode_byte_string(std::string_view encoding, std::string_view bytes);
+
+}  // namespace flambeau

@@ -1,0 +1,33 @@
+// What a `Storage` handle points into: the storages of one file, or a single piece of memory. The
+// containers implement it, so that a handle is a pointer and a number, and a file of a hundred
+// thousand storages is one object.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "base/bytes.h"
+#include "flambeau/tensor.h"
+
+namespace flambeau {
+
+/// Immutable from outside; const members are safe from many threads. See `Storage` for the
+/// contracts of the members of the same names.
+class StorageTable {
+ public:
+  virtual ~StorageTable() = default;
+  StorageTable() = default;
+  StorageTable(const StorageTable&) = delete;
+  StorageTable& operator=(const StorageTable&) = delete;
+
+  virtual std::uint64_t size(std::uint32_t index) const noexcept = 0;
+  virtual std::string_view key(std::uint32_t) const noexcept { return {}; }
+  virtual std::string_view device(std::uint32_t) const noexcept { return "cpu"; }
+  virtual bool is_available(std::uint32_t) const noexcept { return true; }
+  virtual Bytes bytes(std::uint32_t index) const = 0;
+  virtual void verify(std::uint32_t) const {}
+  virtual std::shared_ptr<void> device_memory(std::uint32_t) const noexcept { return nullptr; }
+};
+
+}  // namespace flambeau
