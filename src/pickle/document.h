@@ -162,7 +162,7 @@ class Document {
   const GlobalName& global_name(std::uint32_t ordinal) const noexcept { return globals_[ordinal]; }
   /// Of object: what would be called.
   Ref callable(Ref ref) const noexcept { return Ref{node(bits_of(ref)).count}; }
-  /// Of object: the arguments (a tuple node wherever PyTorch or CPython wrote the pickle).
+  /// Of object: the arguments (a tuple node wherever CPython wrote the pickle).
   Ref args(Ref ref) const noexcept { return node(bits_of(ref)).call.args; }
   Construction construction(Ref ref) const noexcept {
     return static_cast<Construction>(node(bits_of(ref)).detail);
