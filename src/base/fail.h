@@ -33,14 +33,17 @@ template <typename... Args>
               fmt::format(format, std::forward<Args>(args)...)));
 }
 
-/// Runs `f`; an `Error` that leaves it gets `where` put before its own place.
+/// Runs `f`; an `Error` that leaves it gets `where` put before its own place, unless that begins
+/// with `where` already: sources, sinks and archives name their file themselves.
 template <typename F>
 decltype(auto) with_context(std::string_view where, F&& f) {
   try {
     return std::forward<F>(f)();
   } catch (const Error& error) {
+    const std::string_view own = error.where();
+    if (own == where || own.starts_with(std::string(where) + ": ")) raise(error);
     std::string path(where);
-    if (!error.where().empty()) path.append(": ").append(error.where());
+    if (!own.empty()) path.append(": ").append(own);
     raise(Error(error.code(), std::move(path), error.offset(), error.message()));
   }
 }

@@ -1,0 +1,68 @@
+// Large blocks are anonymous mappings, cut so that they start on a huge page (mmap(2), madvise(2),
+// MADV_HUGEPAGE); the kernel zeroes a page when it is first touched, and not before. Small ones are
+// ordinary allocations. Nothing is kept for later use: a freed block goes back to the system.
+#include "io/pages.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <new>
+
+#include "base/checked.h"
+#include "base/fail.h"
+
+namespace flambeau {
+namespace {
+
+/// Size of a huge page on x86-64, and on arm64 with pages of 4 KiB.
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+
+[[noreturn]] void fail_for_memory(std::uint64_t size) {
+  fail(ErrorCode::limit, {}, "no memory for {} bytes", size);
+}
+
+Pages allocate_small(std::size_t size) {
+  constexpr std::align_val_t kAlignment{kPageAlignment};
+  void* start = ::operator new(size, kAlignment, std::nothrow);
+  if (start == nullptr) fail_for_memory(size);
+  const auto free = [](void* block) { ::operator delete(block, kAlignment); };
+  return {{static_cast<std::byte*>(start), size}, {start, free}};
+}
+
+/// Maps one huge page more than needed and gives back what lies before and behind.
+std::byte* map_aligned(std::size_t size) noexcept {
+  const auto whole = checked_add(size, kHugePage);
+  if (!whole) return nullptr;
+  void* mapped = ::mmap(nullptr, *whole, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapped == MAP_FAILED) return nullptr;
+  void* aligned = mapped;
+  std::size_t space = *whole;
+  std::align(kHugePage, size, aligned, space);
+  auto* start = static_cast<std::byte*>(aligned);
+  const std::size_t before = *whole - space;
+  if (before > 0) ::munmap(mapped, before);
+  if (space > size) ::munmap(start + size, space - size);
+  return start;
+}
+
+Pages allocate_huge(std::size_t size) {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const std::size_t rounded = (size + page - 1) / page * page;
+  std::byte* start = map_aligned(rounded);
+  if (start == nullptr) fail_for_memory(size);
+  ::madvise(start, rounded, MADV_HUGEPAGE);
+  const auto unmap = [rounded](void* block) { ::munmap(block, rounded); };
+  return {{start, size}, {static_cast<void*>(start), unmap}};
+}
+
+}  // namespace
+
+Pages allocate_pages(std::uint64_t size) {
+  constexpr std::uint64_t kMost = PTRDIFF_MAX - kHugePage;
+  if (size > kMost) fail_for_memory(size);
+  const auto count = static_cast<std::size_t>(size);
+  return count < kHugePage ? allocate_small(count) : allocate_huge(count);
+}
+
+}  // namespace flambeau
