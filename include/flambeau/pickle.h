@@ -20,7 +20,7 @@ namespace flambeau {
 
 /// The opcodes, spelled as pickletools spells them; the value is the byte.
 enum class Opcode : std::uint8_t {
-#define FLAMBEAU_OPCODE(name, byte, argument, protocol, pops, pushes) name = byte,
+#define FLAMBEAU_OPCODE(name, byte, argument, protocol, before, after, meaning) name = byte,
 #include "flambeau/opcodes.def"
 #undef FLAMBEAU_OPCODE
 };
@@ -28,17 +28,21 @@ enum class Opcode : std::uint8_t {
 /// "BINPUT". The text lives forever.
 std::string_view to_string(Opcode op) noexcept;
 
-/// One decoded instruction. The views point into the decoded bytes.
+/// One decoded instruction. The views point into the decoded bytes. A field that the opcode has no
+/// use for keeps what it had.
 struct Instruction {
   Opcode op = Opcode::STOP;
   /// Where the opcode byte stands, in bytes from the start of the pickle.
   std::uint64_t offset = 0;
-  /// Argument of the integer opcodes, memo indices, lengths of FRAME, protocol of PROTO.
+  /// Argument of BININT, BININT1, BININT2, the binary memo and extension opcodes and PROTO; the
+  /// length of FRAME, whose 64 bits are unsigned.
   std::int64_t integer = 0;
-  /// Argument of BINFLOAT and FLOAT.
+  /// Argument of BINFLOAT.
   double real = 0;
   /// Bytes of a text or byte argument as they stand, without length or line end; the two's
-  /// complement of LONG1 and LONG4; the module of GLOBAL and INST.
+  /// complement of LONG1 and LONG4; the module of GLOBAL and INST. The lines of protocol 0 (INT,
+  /// LONG, FLOAT, STRING, UNICODE, GET, PUT, PERSID) are not interpreted: an unpickler and
+  /// pickletools read some of them differently.
   std::string_view text;
   /// The name of GLOBAL and INST.
   std::string_view name;

@@ -32,7 +32,8 @@ enum class NodeKind : std::uint8_t {
   big_integer,  ///< does not; kept as little-endian two's complement
   real,
   string,       ///< UTF-8, lone surrogates in their three-byte form ("surrogatepass")
-  byte_string,  ///< a Python 2 `str` (STRING, BINSTRING, SHORT_BINSTRING): bytes of unknown encoding
+  byte_string,  ///< a Python 2 `str` (STRING, BINSTRING, SHORT_BINSTRING): bytes of unknown
+                ///< encoding
   bytes,
   bytearray,
   list,
@@ -48,7 +49,8 @@ enum class NodeKind : std::uint8_t {
 
 /// A place in a document: the ordinal of a node, or, with bit 31 set, a constant. Small integers,
 /// booleans and None are constants: they have no node and, as in pickles, no identity.
-enum class Ref : std::uint32_t {};
+enum class Ref : std::uint32_t {
+};
 
 inline constexpr std::uint32_t kConstantBit = 1u << 31;
 inline constexpr std::uint32_t kIntegerBit = 1u << 30;
@@ -76,26 +78,30 @@ constexpr std::int64_t small_integer(Ref ref) noexcept {
 
 /// How an object was made.
 enum class Construction : std::uint8_t {
-  reduce,      ///< callable(*args)
-  newobj,      ///< cls.__new__(cls, *args)
-  newobj_ex,   ///< cls.__new__(cls, *args, **kwargs)
-  inst,        ///< OBJ and INST of protocols 0 and 1: callable(*args), and an "old-style" instance
+  reduce,     ///< callable(*args)
+  newobj,     ///< cls.__new__(cls, *args)
+  newobj_ex,  ///< cls.__new__(cls, *args, **kwargs)
+  inst,       ///< OBJ and INST of protocols 0 and 1: callable(*args), and an "old-style" instance
 };
 
 /// Where a string-like node's text came from; two spellings of one text are told apart on saving.
-enum class TextOrigin : std::uint8_t { source, decoded };
+enum class TextOrigin : std::uint8_t {
+  source,
+  decoded
+};
 
 struct Node {
-  NodeKind kind = NodeKind::none;
-  /// Construction of an object; TextOrigin of a text; log2 of the capacity of a list, dict or set.
-  std::uint8_t detail = 0;
+  NodeKind kind;
+  /// Construction of an object; TextOrigin of a text; of a list, dict or set that has room for more
+  /// items, log2 of that room, else 0.
+  std::uint8_t detail;
   /// Free for the layer above (see `Document::annotate`).
-  std::uint16_t tag = 0;
-  /// Items of a container (pairs of a dict), bytes of a text, callable of an object, id of a
-  /// persistent node, ordinal of a global.
-  std::uint32_t count = 0;
+  std::uint16_t tag;
+  /// Items of a container (pairs of a dict), bytes of a text (`kLargeText` where 32 bits do not
+  /// hold them), callable of an object, id of a persistent node, ordinal of a global.
+  std::uint32_t count;
   union {
-    std::int64_t integer = 0;
+    std::int64_t integer;
     double real;
     const char* text;
     Ref* items;
@@ -107,6 +113,9 @@ struct Node {
   };
 };
 static_assert(sizeof(Node) == 16);
+
+/// Count of a text of 4 GiB or more; `Node::bits` is its place in a table of such texts.
+inline constexpr std::uint32_t kLargeText = UINT32_MAX;
 
 /// What few objects have: state, items, keyword arguments.
 struct ObjectExtra {
@@ -151,10 +160,18 @@ class Document {
   }
   double real(Ref ref) const noexcept { return node(bits_of(ref)).real; }
   /// Of string, byte_string, bytes, bytearray, big_integer (two's complement).
-  std::string_view text(Ref ref) const noexcept;
+  std::string_view text(Ref ref) const noexcept {
+    const Node& text = node(bits_of(ref));
+    return text.count == kLargeText ? large_texts_[text.bits]
+                                    : std::string_view(text.text, text.count);
+  }
   /// Of list, tuple, set, frozenset: the items. Of a dict: keys and values in turn, each key once,
   /// at the place of its first and with the value of its last setting.
-  std::span<const Ref> items(Ref ref) const noexcept;
+  std::span<const Ref> items(Ref ref) const noexcept {
+    const Node& container = node(bits_of(ref));
+    const std::size_t width = container.kind == NodeKind::dict ? 2 : 1;
+    return {container.items, container.count * width};
+  }
   const GlobalName& global(Ref ref) const noexcept { return globals_[node(bits_of(ref)).count]; }
   /// Ordinal of a global among the document's distinct globals; names come by `global_name`.
   std::uint32_t global_ordinal(Ref ref) const noexcept { return node(bits_of(ref)).count; }
@@ -177,13 +194,13 @@ class Document {
   /// Of extension: the code.
   std::int64_t extension_code(Ref ref) const noexcept { return node(bits_of(ref)).integer; }
 
-  /// Dicts in which a key was set more than once.
+  /// Dicts and OrderedDicts in which a key was set more than once.
   std::uint64_t duplicate_keys() const noexcept { return duplicate_keys_; }
-  /// Highest protocol of the opcodes that occur, and that of PROTO (0 where there is none).
+  /// The highest of the protocols of the opcodes that occur and of those that PROTO states.
   int protocol() const noexcept { return protocol_; }
   /// Bytes of the pickle, STOP included.
   std::uint64_t source_size() const noexcept { return source_size_; }
-  /// Values left on the stack below the result at STOP; well-made pickles leave none.
+  /// Values and marks left on the stack below the result at STOP; well-made pickles leave none.
   std::uint64_t left_on_stack() const noexcept { return left_on_stack_; }
 
   /// Notes what the layer above recognised a node as; 0 is "nothing". The document only keeps it.
@@ -209,6 +226,7 @@ class Document {
   Arena<char> texts_;
   std::vector<ObjectExtra> extras_;
   std::vector<GlobalName> globals_;
+  std::vector<std::string_view> large_texts_;
   std::shared_ptr<const void> source_owner_;
   Ref root_ = kNone;
   std::uint64_t duplicate_keys_ = 0;

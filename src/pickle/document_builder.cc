@@ -1,0 +1,293 @@
+// Nodes are handed out from chunks that never move, but for the first, which grows by doubling so
+// that a small pickle costs little. A container takes exactly the room of its first batch of items,
+// and a power of two from the second on.
+//
+// A dict is filled as the pickle says, repeated keys too, and cleared of them at the end: what is
+// left is the same as if each SETITEM had looked for its key, since nothing reads dicts before.
+// Whether a key can be hashed is asked when it is set, where the place is known.
+#include "pickle/document_builder.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <memory>
+
+#include "base/text.h"
+#include "pickle/bigint.h"
+#include "pickle/text_argument.h"
+
+namespace flambeau {
+namespace {
+
+constexpr std::uint64_t kFirstNodes = 64;
+constexpr std::size_t kSingle = 1;
+constexpr std::size_t kPair = 2;
+
+}  // namespace
+
+std::string_view describe(NodeKind kind) noexcept {
+  switch (kind) {
+    case NodeKind::none: return "None";
+    case NodeKind::boolean: return "a bool";
+    case NodeKind::integer:
+    case NodeKind::big_integer: return "an int";
+    case NodeKind::real: return "a float";
+    case NodeKind::string: return "a string";
+    case NodeKind::byte_string: return "a Python 2 string";
+    case NodeKind::bytes: return "bytes";
+    case NodeKind::bytearray: return "a bytearray";
+    case NodeKind::list: return "a list";
+    case NodeKind::tuple: return "a tuple";
+    case NodeKind::dict: return "a dict";
+    case NodeKind::set: return "a set";
+    case NodeKind::frozenset: return "a frozenset";
+    case NodeKind::global: return "a class or function";
+    case NodeKind::object: return "an object";
+    case NodeKind::persistent: return "a persistent id";
+    case NodeKind::extension: return "an extension";
+  }
+  return "";
+}
+
+DocumentBuilder::DocumentBuilder(const ParseOptions& options, const Step& step)
+    : document_(options.owner),
+      step_(step),
+      max_nodes_(std::min<std::uint64_t>(options.limits.max_nodes, kConstantBit)),
+      keys_(document_) {}
+
+void DocumentBuilder::grow() {
+  const std::uint64_t used = chunk_first_ + static_cast<std::uint64_t>(next_ - chunk_begin_);
+  if (used >= max_nodes_) {
+    fail(ErrorCode::limit, step_.place(), "the graph has more than max_nodes {} nodes", max_nodes_);
+  }
+  const bool first_is_full = used >= Document::kChunkSize;
+  const std::uint64_t wanted =
+      first_is_full ? Document::kChunkSize
+                    : std::clamp<std::uint64_t>(used * 4, kFirstNodes, Document::kChunkSize);
+  if (first_is_full) {
+    add_chunk(std::min(wanted, max_nodes_ - used));
+  } else {
+    grow_first_chunk(std::min(wanted, max_nodes_));
+  }
+}
+
+void DocumentBuilder::add_chunk(std::uint64_t size) {
+  chunk_first_ = static_cast<std::uint32_t>(document_.nodes_.size()) << Document::kChunkBits;
+  document_.nodes_.push_back(std::make_unique_for_overwrite<Node[]>(Document::kChunkSize));
+  chunk_begin_ = next_ = document_.nodes_.back().get();
+  chunk_end_ = chunk_begin_ + size;
+}
+
+void DocumentBuilder::grow_first_chunk(std::uint64_t size) {
+  auto chunk = std::make_unique_for_overwrite<Node[]>(size);
+  next_ = std::copy(chunk_begin_, next_, chunk.get());
+  chunk_begin_ = chunk.get();
+  chunk_end_ = chunk_begin_ + size;
+  document_.nodes_.clear();
+  document_.nodes_.push_back(std::move(chunk));
+}
+
+Ref DocumentBuilder::add_large_text(NodeKind kind, std::string_view text) {
+  Node& node = add(kind, kLargeText);
+  node.bits = document_.large_texts_.size();
+  document_.large_texts_.push_back(text);
+  return last();
+}
+
+Ref DocumentBuilder::add_decoded_text(NodeKind kind, std::string_view text) {
+  const std::span<char> copy = document_.texts_.take(text.size());
+  std::copy(text.begin(), text.end(), copy.begin());
+  const Ref ref = add_text(kind, {copy.data(), copy.size()});
+  node(ref).detail = static_cast<std::uint8_t>(TextOrigin::decoded);
+  return ref;
+}
+
+Ref DocumentBuilder::add_string(std::string_view text) {
+  if (!is_ascii(text) && !is_utf8(text)) refuse(step_, "the text is not UTF-8");
+  return add_text(NodeKind::string, text);
+}
+
+Ref DocumentBuilder::add_long(std::string_view twos_complement) {
+  if (const auto small = to_int64(twos_complement)) return add_integer(*small);
+  return add_text(NodeKind::big_integer, minimal_twos_complement(twos_complement));
+}
+
+Ref DocumentBuilder::add_decoded_long(std::string_view twos_complement) {
+  if (const auto small = to_int64(twos_complement)) return add_integer(*small);
+  return add_decoded_text(NodeKind::big_integer, minimal_twos_complement(twos_complement));
+}
+
+Ref DocumentBuilder::add_items_node(NodeKind kind, std::span<const Ref> items) {
+  const std::span<Ref> run = document_.items_.take(items.size());
+  std::copy(items.begin(), items.end(), run.begin());
+  Node& node = add(kind, checked_count(items.size()));
+  node.items = run.data();
+  return last();
+}
+
+Ref DocumentBuilder::add_frozenset(std::span<const Ref> items) {
+  check_keys(items, kSingle);
+  const Ref ref = add_items_node(NodeKind::frozenset, items);
+  unite_keys(ref);
+  return ref;
+}
+
+Ref DocumentBuilder::add_object(Construction how, Ref callable, Ref args) {
+  Node& node = add(NodeKind::object, bits_of(callable));
+  node.detail = static_cast<std::uint8_t>(how);
+  node.call = {args, 0};
+  return last();
+}
+
+Ref DocumentBuilder::add_object_with_kwargs(Ref callable, Ref args, Ref kwargs) {
+  const Ref object = add_object(Construction::newobj_ex, callable, args);
+  extra(object).kwargs = kwargs;
+  return object;
+}
+
+Ref DocumentBuilder::add_global(std::string_view module, std::string_view name) {
+  const auto [place, is_new] = globals_.try_emplace({module, name}, kNone);
+  if (is_new) {
+    Node& node = add(NodeKind::global, static_cast<std::uint32_t>(document_.globals_.size()));
+    node.bits = 0;
+    place->second = last();
+    document_.globals_.push_back({module, name});
+    if (module == "collections" && name == "OrderedDict") ordered_dict_ = place->second;
+  }
+  return place->second;
+}
+
+Ref DocumentBuilder::add_extension(std::int64_t code) {
+  Node& node = add(NodeKind::extension, 0);
+  node.integer = code;
+  return last();
+}
+
+void DocumentBuilder::append(Ref target, std::span<const Ref> items) {
+  const NodeKind kind = document_.kind(target);
+  if (kind == NodeKind::list) return extend(node(target), items, kSingle);
+  if (kind != NodeKind::object) refuse_target(target, "a list");
+  auto& list = extra(target).list_items;
+  list.insert(list.end(), items.begin(), items.end());
+}
+
+void DocumentBuilder::set_items(Ref target, std::span<const Ref> pairs) {
+  if (pairs.size() % 2 != 0) refuse(step_, "a key without a value");
+  const NodeKind kind = document_.kind(target);
+  if (kind == NodeKind::object) return set_object_items(target, pairs);
+  if (kind != NodeKind::dict) refuse_target(target, "a dict");
+  check_keys(pairs, kPair);
+  Node& dict = node(target);
+  const bool had_several = dict.count > 1;
+  extend(dict, pairs, kPair);
+  if (!had_several && dict.count > 1) keyed_.push_back(target);
+}
+
+void DocumentBuilder::set_object_items(Ref object, std::span<const Ref> pairs) {
+  const bool is_ordered = is_ordered_dict(object);
+  if (is_ordered) check_keys(pairs, kPair);
+  auto& items = extra(object).dict_items;
+  const bool had_several = items.size() > kPair;
+  items.insert(items.end(), pairs.begin(), pairs.end());
+  if (is_ordered && !had_several && items.size() > kPair) keyed_.push_back(object);
+}
+
+void DocumentBuilder::add_to_set(Ref target, std::span<const Ref> items) {
+  if (!document_.is(target, NodeKind::set)) refuse_target(target, "a set");
+  check_keys(items, kSingle);
+  Node& set = node(target);
+  const bool had_several = set.count > 1;
+  extend(set, items, kSingle);
+  if (!had_several && set.count > 1) keyed_.push_back(target);
+}
+
+void DocumentBuilder::set_state(Ref target, Ref state) {
+  if (!document_.is(target, NodeKind::object)) refuse_target(target, "an object");
+  ObjectExtra& object = extra(target);
+  if (object.state) {
+    fail(ErrorCode::unsupported, step_.place(), "BUILD: the object has a state already");
+  }
+  object.state = state;
+}
+
+ObjectExtra& DocumentBuilder::extra(Ref object) {
+  std::uint32_t& place = node(object).call.extra;
+  if (place == 0) {
+    document_.extras_.emplace_back();
+    place = static_cast<std::uint32_t>(document_.extras_.size());
+  }
+  return document_.extras_[place - 1];
+}
+
+bool DocumentBuilder::is_ordered_dict(Ref object) const noexcept {
+  return ordered_dict_ != kNone && document_.callable(object) == ordered_dict_;
+}
+
+void DocumentBuilder::check_keys(std::span<const Ref> items, std::size_t width) {
+  for (std::size_t at = 0; at < items.size(); at += width) {
+    if (!keys_.admit(items[at])) [[unlikely]] {
+      refuse(step_, "{} is unhashable, or holds what is", describe(document_.kind(items[at])));
+    }
+  }
+}
+
+std::uint32_t DocumentBuilder::checked_count(std::uint64_t count) const {
+  if (count > UINT32_MAX) {
+    fail(ErrorCode::limit, step_.place(), "a container has more than {} items", UINT32_MAX);
+  }
+  return static_cast<std::uint32_t>(count);
+}
+
+void DocumentBuilder::extend(Node& container, std::span<const Ref> items, std::size_t width) {
+  const std::uint64_t count = container.count + items.size() / width;
+  reserve(container, count, width);
+  std::copy(items.begin(), items.end(), container.items + container.count * width);
+  container.count = static_cast<std::uint32_t>(count);
+}
+
+void DocumentBuilder::reserve(Node& container, std::uint64_t count, std::size_t width) {
+  const std::uint64_t room =
+      container.detail == 0 ? container.count : std::uint64_t{1} << container.detail;
+  if (count <= room) return;
+  checked_count(count);
+  const std::uint64_t new_room = container.count == 0 ? count : std::bit_ceil(count);
+  const std::span<Ref> run = document_.items_.take(new_room * width);
+  std::copy(container.items, container.items + container.count * width, run.begin());
+  container.items = run.data();
+  container.detail =
+      static_cast<std::uint8_t>(container.count == 0 ? 0 : std::countr_zero(new_room));
+}
+
+void DocumentBuilder::unite_keys(Ref container) {
+  if (document_.is(container, NodeKind::object)) {
+    auto& items = extra(container).dict_items;
+    const std::size_t before = items.size();
+    items.resize(keys_.unite(items, Keys::Width::pairs) * kPair);
+    if (items.size() < before) ++document_.duplicate_keys_;
+    return;
+  }
+  Node& node = this->node(container);
+  const bool is_dict = node.kind == NodeKind::dict;
+  const auto width = is_dict ? Keys::Width::pairs : Keys::Width::elements;
+  const std::size_t kept =
+      keys_.unite({node.items, node.count * static_cast<std::size_t>(width)}, width);
+  if (is_dict && kept < node.count) ++document_.duplicate_keys_;
+  node.count = static_cast<std::uint32_t>(kept);
+}
+
+Document DocumentBuilder::finish(Ref root, std::uint64_t source_size, std::uint64_t left_on_stack,
+                                 int protocol) {
+  for (const Ref container : keyed_) unite_keys(container);
+  document_.node_count_ = chunk_first_ + static_cast<std::uint32_t>(next_ - chunk_begin_);
+  document_.root_ = root;
+  document_.source_size_ = source_size;
+  document_.left_on_stack_ = left_on_stack;
+  document_.protocol_ = protocol;
+  return std::move(document_);
+}
+
+void DocumentBuilder::refuse_target(Ref target, std::string_view wanted) const {
+  refuse(step_, "needs {}, finds {}", wanted, describe(document_.kind(target)));
+}
+
+}  // namespace flambeau

@@ -1,0 +1,139 @@
+// Makes a document while the machine runs. All rules about nodes are here: which values can be
+// appended to, which can be keys, how many nodes there may be.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "pickle/document.h"
+#include "pickle/keys.h"
+#include "pickle/step.h"
+
+namespace flambeau {
+
+/// Adds nodes and fills containers. Refuses with `malformed_pickle`, `unsupported` and `limit` at
+/// the instruction that `step` holds, which must outlive the builder.
+class DocumentBuilder {
+ public:
+  DocumentBuilder(const ParseOptions& options, const Step& step);
+  DocumentBuilder(const DocumentBuilder&) = delete;
+  DocumentBuilder& operator=(const DocumentBuilder&) = delete;
+
+  const Document& document() const noexcept { return document_; }
+
+  Ref add_integer(std::int64_t value) {
+    if (is_small(value)) return small_integer_ref(value);
+    Node& node = add(NodeKind::integer, 0);
+    node.integer = value;
+    return last();
+  }
+  Ref add_real(double value) {
+    Node& node = add(NodeKind::real, 0);
+    node.real = value;
+    return last();
+  }
+  /// A text that stays where it is, in the pickle.
+  Ref add_text(NodeKind kind, std::string_view text) {
+    if (text.size() >= kLargeText) [[unlikely]]
+      return add_large_text(kind, text);
+    Node& node = add(kind, static_cast<std::uint32_t>(text.size()));
+    node.text = text.data();
+    return last();
+  }
+  /// A text that had to be decoded: copied into the document.
+  Ref add_decoded_text(NodeKind kind, std::string_view text);
+  /// A string node of UTF-8 with surrogates let through.
+  Ref add_string(std::string_view text);
+  /// An integer from two's complement in the pickle, of any size.
+  Ref add_long(std::string_view twos_complement);
+  /// The same from two's complement that lies elsewhere.
+  Ref add_decoded_long(std::string_view twos_complement);
+
+  Ref add_empty(NodeKind container) {
+    Node& node = add(container, 0);
+    node.items = nullptr;
+    return last();
+  }
+  Ref add_tuple(std::span<const Ref> items) { return add_items_node(NodeKind::tuple, items); }
+  Ref add_frozenset(std::span<const Ref> items);
+  Ref add_object(Construction how, Ref callable, Ref args);
+  Ref add_object_with_kwargs(Ref callable, Ref args, Ref kwargs);
+  /// The node of a class or function; the same for the same two names.
+  Ref add_global(std::string_view module, std::string_view name);
+  Ref add_persistent(Ref id) {
+    Node& node = add(NodeKind::persistent, bits_of(id));
+    node.bits = 0;
+    return last();
+  }
+  Ref add_extension(std::int64_t code);
+
+  /// What APPEND and APPENDS do: to a list or an object.
+  void append(Ref target, std::span<const Ref> items);
+  /// What SETITEM and SETITEMS do, with keys and values in turn: to a dict or an object.
+  void set_items(Ref target, std::span<const Ref> pairs);
+  /// What ADDITEMS does: to a set.
+  void add_to_set(Ref target, std::span<const Ref> items);
+  /// What BUILD does: to an object, once.
+  void set_state(Ref target, Ref state);
+
+  /// Gives each dict, set and OrderedDict its keys once, and the document away.
+  Document finish(Ref root, std::uint64_t source_size, std::uint64_t left_on_stack, int protocol);
+
+ private:
+  Node& add(NodeKind kind, std::uint32_t count) {
+    if (next_ == chunk_end_) [[unlikely]]
+      grow();
+    Node& node = *next_++;
+    node.kind = kind;
+    node.detail = 0;
+    node.tag = 0;
+    node.count = count;
+    return node;
+  }
+  /// The node that was added last.
+  Ref last() const noexcept {
+    return node_ref(chunk_first_ + static_cast<std::uint32_t>(next_ - chunk_begin_) - 1);
+  }
+  Ref add_items_node(NodeKind kind, std::span<const Ref> items);
+  Ref add_large_text(NodeKind kind, std::string_view text);
+  [[gnu::noinline]] void grow();
+  void add_chunk(std::uint64_t size);
+  void grow_first_chunk(std::uint64_t size);
+
+  Node& node(Ref ref) noexcept { return document_.mutable_node(bits_of(ref)); }
+  /// Makes the items of a list, dict or set longer; `width` references each.
+  void extend(Node& container, std::span<const Ref> items, std::size_t width);
+  void reserve(Node& container, std::uint64_t count, std::size_t width);
+  void check_keys(std::span<const Ref> items, std::size_t width);
+  std::uint32_t checked_count(std::uint64_t count) const;
+  ObjectExtra& extra(Ref object);
+  bool is_ordered_dict(Ref object) const noexcept;
+  void set_object_items(Ref object, std::span<const Ref> pairs);
+  void unite_keys(Ref container);
+  [[noreturn, gnu::cold]] void refuse_target(Ref target, std::string_view wanted) const;
+
+  Document document_;
+  const Step& step_;
+  std::uint64_t max_nodes_;
+  Node* chunk_begin_ = nullptr;
+  Node* next_ = nullptr;
+  Node* chunk_end_ = nullptr;
+  /// Ordinal of the first node of the current chunk.
+  std::uint32_t chunk_first_ = 0;
+  Keys keys_;
+  std::map<std::pair<std::string_view, std::string_view>, Ref> globals_;
+  Ref ordered_dict_ = kNone;
+  /// Dicts, sets and OrderedDicts with more than one key, for `finish`.
+  std::vector<Ref> keyed_;
+};
+
+/// "a list", "an object": for messages.
+std::string_view describe(NodeKind kind) noexcept;
+
+}  // namespace flambeau

@@ -1,0 +1,255 @@
+// Two ways to find equal keys. Few keys are compared pairwise. Many go through an open-addressed
+// table of (hash, ordinal), whose hash has a seed of the process, so that no file can choose keys
+// that collide.
+//
+// Tuples and frozensets are numbered first (value numbering): an item is spelled as a tag and eight
+// bytes, a tuple as the spellings of its items, a frozenset as their sorted set, and equal
+// spellings get equal numbers. Composites cannot contain themselves but through something
+// unhashable or with an identity, so a stack of visits walks them.
+//
+// A Python 2 string is compared as the UTF-8 text that it may be. An object equals only itself,
+// because its class's `__eq__` is not run.
+#include "pickle/keys.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "pickle/bigint.h"
+
+namespace flambeau {
+namespace {
+
+constexpr std::size_t kFew = 8;
+constexpr std::uint64_t kMultiplier = 0x9e3779b97f4a7c15;  // 2^64 over the golden ratio
+constexpr double kInt64End = 9223372036854775808.0;
+__extension__ using Wide = unsigned __int128;
+
+/// Multiplies to 128 bits and folds: every bit of both operands reaches every bit of the result.
+constexpr std::uint64_t fold(std::uint64_t a, std::uint64_t b) noexcept {
+  const Wide product = Wide{a} * b;
+  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+}
+
+std::uint64_t hash_text(std::string_view text, std::uint64_t seed) noexcept {
+  std::uint64_t hash = seed ^ (text.size() * kMultiplier);
+  std::uint64_t block = 0;
+  for (; text.size() > sizeof block; text.remove_prefix(sizeof block)) {
+    std::memcpy(&block, text.data(), sizeof block);
+    hash = fold(hash ^ block, kMultiplier ^ seed);
+  }
+  block = 0;
+  if (!text.empty()) std::memcpy(&block, text.data(), text.size());
+  return fold(hash ^ block, kMultiplier ^ seed);
+}
+
+std::uint64_t seed_of_process() {
+  static const std::uint64_t seed = [] {
+    std::random_device random;
+    return std::uint64_t{random()} << 32 | random();
+  }();
+  return seed;
+}
+
+bool is_composite(NodeKind kind) noexcept {
+  return kind == NodeKind::tuple || kind == NodeKind::frozenset;
+}
+
+void append_word(std::string& spelling, char tag, std::uint64_t word) {
+  spelling.push_back(tag);
+  char bytes[sizeof word];
+  std::memcpy(bytes, &word, sizeof word);
+  spelling.append(bytes, sizeof word);
+}
+
+/// Brings the spellings of a frozenset's items, nine bytes each, into one order, each once.
+void sort_spelling(std::string& spelling) {
+  constexpr std::size_t kItem = 9;
+  std::vector<std::array<char, kItem>> items(spelling.size() / kItem);
+  if (items.empty()) return;
+  std::memcpy(items.data(), spelling.data(), spelling.size());
+  std::sort(items.begin(), items.end());
+  items.erase(std::unique(items.begin(), items.end()), items.end());
+  spelling.assign(items.front().data(), items.size() * kItem);
+}
+
+}  // namespace
+
+std::size_t Keys::Hash::operator()(const std::string& text) const noexcept {
+  return hash_text(text, seed);
+}
+
+Keys::Keys(const Document& document)
+    : document_(document), seed_(seed_of_process()), numbers_(0, Hash{seed_}) {}
+
+bool Keys::is_unhashable(NodeKind kind) const noexcept {
+  return kind == NodeKind::list || kind == NodeKind::dict || kind == NodeKind::set ||
+         kind == NodeKind::bytearray;
+}
+
+bool Keys::admit_other(Ref value, NodeKind kind) {
+  if (is_composite(kind)) return number_composite(value);
+  return !is_unhashable(kind);
+}
+
+bool Keys::number_composite(Ref composite) {
+  if (number_of_node_.contains(bits_of(composite))) return true;
+  visits_.assign(1, {composite, 0});
+  while (!visits_.empty()) {
+    if (!advance(visits_.back())) return false;
+  }
+  return true;
+}
+
+/// Goes on to the next item that has to be numbered before, or numbers the composite itself.
+bool Keys::advance(Visit& visit) {
+  const Ref composite = visit.composite;
+  const std::span<const Ref> items = document_.items(composite);
+  for (; visit.next < items.size(); ++visit.next) {
+    const Ref item = items[visit.next];
+    const NodeKind kind = document_.kind(item);
+    if (is_unhashable(kind)) return false;
+    if (is_composite(kind) && !number_of_node_.contains(bits_of(item))) {
+      visits_.push_back({item, 0});
+      return true;
+    }
+  }
+  visits_.pop_back();
+  number_visited(composite);
+  return true;
+}
+
+void Keys::number_visited(Ref composite) {
+  const bool is_tuple = document_.is(composite, NodeKind::tuple);
+  std::string spelling = spell_items(composite);
+  if (!is_tuple) sort_spelling(spelling);
+  spelling.push_back(is_tuple ? 't' : 'z');
+  const std::uint64_t number =
+      numbers_.try_emplace(std::move(spelling), numbers_.size()).first->second;
+  number_of_node_.emplace(bits_of(composite), number);
+}
+
+std::string Keys::spell_items(Ref composite) {
+  std::string spelling;
+  for (const Ref item : document_.items(composite)) {
+    const Key key = this->key(item);
+    const bool has_text = key.tag == 's' || key.tag == 'b' || key.tag == 'I';
+    append_word(spelling, key.tag, has_text ? number_text(key.tag, item, key.text) : key.word);
+  }
+  return spelling;
+}
+
+/// Each text is hashed once, however many tuples hold it.
+std::uint64_t Keys::number_text(char tag, Ref ref, std::string_view text) {
+  const auto [place, is_new] = number_of_node_.try_emplace(bits_of(ref), 0);
+  if (is_new) {
+    std::string spelling(text);
+    spelling.push_back(tag);
+    place->second = numbers_.try_emplace(std::move(spelling), numbers_.size()).first->second;
+  }
+  return place->second;
+}
+
+Key Keys::key(Ref ref) const {
+  const auto ordinal = bits_of(ref);
+  switch (document_.kind(ref)) {
+    case NodeKind::boolean: return {'i', ref == kTrue ? 1u : 0u, {}};
+    case NodeKind::integer: return {'i', static_cast<std::uint64_t>(document_.integer(ref)), {}};
+    case NodeKind::real: return key_of_real(ref);
+    case NodeKind::big_integer:
+      if (const auto real = exact_real(document_.text(ref))) {
+        return {'f', std::bit_cast<std::uint64_t>(*real), {}};
+      }
+      return {'I', 0, document_.text(ref)};
+    case NodeKind::string:
+    case NodeKind::byte_string: return {'s', 0, document_.text(ref)};
+    case NodeKind::bytes: return {'b', 0, document_.text(ref)};
+    case NodeKind::tuple:
+    case NodeKind::frozenset: return {'c', number_of_node_.at(ordinal), {}};
+    case NodeKind::extension:
+      return {'x', static_cast<std::uint64_t>(document_.extension_code(ref)), {}};
+    case NodeKind::none:
+    case NodeKind::bytearray:
+    case NodeKind::list:
+    case NodeKind::dict:
+    case NodeKind::set:
+    case NodeKind::global:
+    case NodeKind::object:
+    case NodeKind::persistent: break;
+  }
+  return {'n', ordinal, {}};
+}
+
+/// A float with an integer value is that integer; a large one that no 64 bits hold stays a float,
+/// and so does the big integer that it equals.
+Key Keys::key_of_real(Ref ref) const {
+  const double value = document_.real(ref);
+  if (std::isnan(value)) return {'n', bits_of(ref), {}};
+  if (value >= -kInt64End && value < kInt64End && std::trunc(value) == value) {
+    return {'i', static_cast<std::uint64_t>(static_cast<std::int64_t>(value)), {}};
+  }
+  return {'f', std::bit_cast<std::uint64_t>(value), {}};
+}
+
+std::uint64_t Keys::hash(const Key& key) const noexcept {
+  const auto tag = static_cast<std::uint64_t>(key.tag);
+  if (!key.text.empty()) return hash_text(key.text, seed_ ^ tag);
+  return fold(fold(key.word ^ seed_, kMultiplier), seed_ ^ tag ^ kMultiplier);
+}
+
+std::size_t Keys::unite(std::span<Ref> items, Width width) {
+  const auto stride = static_cast<std::size_t>(width);
+  if (items.size() <= stride) return items.size() / stride;
+  return items.size() <= kFew * stride ? unite_few(items, stride) : unite_many(items, stride);
+}
+
+std::size_t Keys::unite_few(std::span<Ref> items, std::size_t width) const {
+  std::array<Key, kFew> kept;
+  std::size_t count = 0;
+  for (std::size_t at = 0; at < items.size(); at += width) {
+    const Key key = this->key(items[at]);
+    const auto found = std::find(kept.begin(), kept.begin() + count, key);
+    const auto place = static_cast<std::size_t>(found - kept.begin());
+    if (place == count) {
+      kept[count++] = key;
+      items[place * width] = items[at];
+    }
+    items[place * width + width - 1] = width == 1 ? items[place] : items[at + 1];
+  }
+  return count;
+}
+
+std::size_t Keys::unite_many(std::span<Ref> items, std::size_t width) {
+  slots_.assign(std::bit_ceil(items.size() / width * 2), 0);
+  std::size_t count = 0;
+  for (std::size_t at = 0; at < items.size(); at += width) {
+    const Key key = this->key(items[at]);
+    const std::uint64_t hash = this->hash(key);
+    std::uint64_t& slot = slots_[find_slot(key, hash, items, width)];
+    if (slot == 0) {
+      slot = (hash >> 32 << 32) | (count + 1);
+      items[count++ * width] = items[at];
+    }
+    const std::size_t place = (slot & UINT32_MAX) - 1;
+    items[place * width + width - 1] = width == 1 ? items[place] : items[at + 1];
+  }
+  return count;
+}
+
+/// The slot of an equal key, or the free one where it belongs.
+std::size_t Keys::find_slot(const Key& key, std::uint64_t hash, std::span<const Ref> items,
+                            std::size_t width) const {
+  const std::size_t mask = slots_.size() - 1;
+  for (std::size_t at = hash & mask;; at = (at + 1) & mask) {
+    const std::uint64_t slot = slots_[at];
+    if (slot == 0) return at;
+    if (slot >> 32 == hash >> 32 && this->key(items[((slot & UINT32_MAX) - 1) * width]) == key) {
+      return at;
+    }
+  }
+}
+
+}  // namespace flambeau

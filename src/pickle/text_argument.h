@@ -1,0 +1,49 @@
+// How Python reads the lines of protocol 0: numbers, quoted literals, `\u` escapes. One place for
+// the machine and the disassembler, which give these lines slightly different meanings.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace flambeau {
+
+/// An integer literal without its sign, prefix and underscores.
+struct IntegerText {
+  bool negative = false;
+  /// 2, 8, 10 or 16.
+  unsigned base = 10;
+  /// Digits as written, leading zeros too; CPython's bound on digits counts those.
+  std::string digits;
+};
+
+enum class IntegerRule {
+  decimal,  ///< `int(text)`: `007` is 7
+  literal,  ///< `int(text, 0)`: `0x10` is 16, `007` is refused
+};
+
+/// What `int` of these bytes takes as a number; nothing where it raises ValueError.
+std::optional<IntegerText> read_integer_text(std::string_view text, IntegerRule rule);
+/// The number's minimal two's complement. Quadratic in the digits of base 10.
+std::string to_twos_complement(const IntegerText& integer);
+/// `str` of a number in base 10: no leading zeros, no "-0".
+std::string to_decimal(const IntegerText& integer);
+
+/// What `float` of these bytes gives; nothing where it raises ValueError. No locale.
+std::optional<double> read_real_text(std::string_view text);
+
+/// The bytes between the quotes of a line, which have to be the same at both ends.
+std::optional<std::string_view> strip_quotes(std::string_view text) noexcept;
+/// What `codecs.escape_decode` gives; nothing for `\x` without two digits and a `\` at the end.
+std::optional<std::string> undo_escapes(std::string_view text);
+/// What decoding by "raw-unicode-escape" gives, as UTF-8; nothing for a cut escape or one above
+/// U+10FFFF. Surrogates stay alone, also where two of them would make a pair.
+std::optional<std::string> undo_unicode_escapes(std::string_view text);
+
+/// Whether every byte is below 0x80; eight bytes at a time.
+bool is_ascii(std::string_view text) noexcept;
+/// Whether all is UTF-8 with no surrogate in it.
+bool is_strict_utf8(std::string_view text) noexcept;
+
+}  // namespace flambeau

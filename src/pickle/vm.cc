@@ -1,0 +1,357 @@
+// One switch over the opcodes, one line each; what an opcode may find is checked in the operand
+// stack, the memo and the document builder. CPython's unpicklers are the specification (pickle.py:
+// `_Unpickler`, Modules/_pickle.c): where the two differ, pickle.py decides how a line of text is
+// read, and the C code what happens on the stack.
+//
+// Deliberately not done: out-of-band buffers, the extension registry, frames as units of reading (a
+// frame must fit into the pickle; opcodes may cross its end, as in the C code).
+#include "pickle/vm.h"
+
+#include <algorithm>
+
+#include "pickle/bigint.h"
+#include "pickle/repr.h"
+
+namespace flambeau {
+namespace {
+
+constexpr int kHighestProtocol = 5;
+
+}  // namespace
+
+Vm::Vm(Bytes pickle, const ParseOptions& options)
+    : limits_(options.limits),
+      decoder_(pickle, options.where, options.limits.max_pickle_size),
+      step_{{}, options.where},
+      stack_(step_),
+      document_(options, step_) {}
+
+Document Vm::run() {
+  do {
+    decoder_.decode(step_.ins);
+    seen_[static_cast<std::uint8_t>(step_.ins.op)] = true;
+    execute();
+  } while (step_.ins.op != Opcode::STOP);
+  return finish();
+}
+
+inline void Vm::execute() {
+  const Instruction& ins = step_.ins;
+  const auto index = static_cast<std::uint64_t>(ins.integer);
+  switch (ins.op) {
+    case Opcode::STOP: stack_.top(); break;
+    case Opcode::PROTO: check_protocol(); break;
+    case Opcode::FRAME: check_frame(); break;
+    case Opcode::MARK: stack_.mark(); break;
+    case Opcode::POP: pop(); break;
+    case Opcode::POP_MARK: stack_.close_mark(); break;
+    case Opcode::DUP: stack_.push(stack_.top()); break;
+
+    case Opcode::NONE: stack_.push(kNone); break;
+    case Opcode::NEWTRUE: stack_.push(kTrue); break;
+    case Opcode::NEWFALSE: stack_.push(kFalse); break;
+    case Opcode::INT: push_boolean_or_integer(); break;
+    case Opcode::LONG: push_long_line(); break;
+    case Opcode::BININT:
+    case Opcode::BININT1:
+    case Opcode::BININT2: stack_.push(document_.add_integer(ins.integer)); break;
+    case Opcode::LONG1:
+    case Opcode::LONG4: stack_.push(document_.add_long(ins.text)); break;
+    case Opcode::FLOAT: push_real_line(); break;
+    case Opcode::BINFLOAT: stack_.push(document_.add_real(ins.real)); break;
+
+    case Opcode::STRING: push_string_literal(); break;
+    case Opcode::BINSTRING:
+    case Opcode::SHORT_BINSTRING:
+      stack_.push(document_.add_text(NodeKind::byte_string, ins.text));
+      break;
+    case Opcode::BINBYTES:
+    case Opcode::SHORT_BINBYTES:
+    case Opcode::BINBYTES8: stack_.push(document_.add_text(NodeKind::bytes, ins.text)); break;
+    case Opcode::BYTEARRAY8: stack_.push(document_.add_text(NodeKind::bytearray, ins.text)); break;
+    case Opcode::UNICODE: push_unicode_line(); break;
+    case Opcode::SHORT_BINUNICODE:
+    case Opcode::BINUNICODE:
+    case Opcode::BINUNICODE8: stack_.push(document_.add_string(ins.text)); break;
+    case Opcode::NEXT_BUFFER:
+    case Opcode::READONLY_BUFFER: refuse(step_, "the pickle has no out-of-band buffers");
+
+    case Opcode::EMPTY_LIST: stack_.push(document_.add_empty(NodeKind::list)); break;
+    case Opcode::EMPTY_DICT: stack_.push(document_.add_empty(NodeKind::dict)); break;
+    case Opcode::EMPTY_SET: stack_.push(document_.add_empty(NodeKind::set)); break;
+    case Opcode::EMPTY_TUPLE: stack_.push(document_.add_tuple({})); break;
+    case Opcode::TUPLE1: push_tuple(1); break;
+    case Opcode::TUPLE2: push_tuple(2); break;
+    case Opcode::TUPLE3: push_tuple(3); break;
+    case Opcode::TUPLE: stack_.close_mark(document_.add_tuple(stack_.above_mark())); break;
+    case Opcode::FROZENSET: stack_.close_mark(document_.add_frozenset(stack_.above_mark())); break;
+    case Opcode::LIST: close_into(NodeKind::list); break;
+    case Opcode::DICT: close_into(NodeKind::dict); break;
+    case Opcode::APPEND: append_top(); break;
+    case Opcode::APPENDS: append_from_mark(); break;
+    case Opcode::SETITEM: set_top_item(); break;
+    case Opcode::SETITEMS: set_items_from_mark(); break;
+    case Opcode::ADDITEMS: add_items_from_mark(); break;
+
+    case Opcode::GET: get(index_of_line()); break;
+    case Opcode::BINGET:
+    case Opcode::LONG_BINGET: get(index); break;
+    case Opcode::PUT: put(index_of_line()); break;
+    case Opcode::BINPUT:
+    case Opcode::LONG_BINPUT: put(index); break;
+    case Opcode::MEMOIZE: put(memo_.count()); break;
+
+    case Opcode::GLOBAL: push_global(); break;
+    case Opcode::STACK_GLOBAL: push_global_from_stack(); break;
+    case Opcode::EXT1:
+    case Opcode::EXT2:
+    case Opcode::EXT4: push_extension(); break;
+    case Opcode::PERSID: push_persistent_line(); break;
+    case Opcode::BINPERSID: push_persistent_from_stack(); break;
+    case Opcode::REDUCE: reduce(); break;
+    case Opcode::NEWOBJ: make_instance(); break;
+    case Opcode::NEWOBJ_EX: make_instance_with_kwargs(); break;
+    case Opcode::INST: instantiate_global(); break;
+    case Opcode::OBJ: instantiate_from_mark(); break;
+    case Opcode::BUILD: build(); break;
+  }
+}
+
+Document Vm::finish() {
+  const Ref root = stack_.pop();
+  return document_.finish(root, decoder_.offset(), stack_.size(), highest_protocol());
+}
+
+int Vm::highest_protocol() const noexcept {
+  int protocol = stated_protocol_;
+  for (const OpcodeRow& row : kOpcodeRows) {
+    if (seen_[row.byte]) protocol = std::max<int>(protocol, row.protocol);
+  }
+  return protocol;
+}
+
+void Vm::check_protocol() {
+  const auto protocol = static_cast<int>(step_.ins.integer);
+  if (protocol > kHighestProtocol) refuse(step_, "protocol {} is unknown", protocol);
+  stated_protocol_ = std::max(stated_protocol_, protocol);
+}
+
+void Vm::check_frame() const {
+  const auto size = static_cast<std::uint64_t>(step_.ins.integer);
+  if (size > decoder_.remaining()) {
+    fail(ErrorCode::truncated, step_.place(), "FRAME needs {} bytes, {} are left", size,
+         decoder_.remaining());
+  }
+}
+
+void Vm::pop() {
+  if (stack_.has_mark_on_top()) {
+    stack_.close_mark();
+  } else {
+    stack_.pop();
+  }
+}
+
+void Vm::get(std::uint64_t index) {
+  const Ref* value = memo_.find(index);
+  if (value == nullptr) [[unlikely]] {
+    fail(ErrorCode::malformed_pickle, step_.place(), "{} {}: memo has {} entries, not this one",
+         to_string(step_.ins.op), index, memo_.count());
+  }
+  stack_.push(*value);
+}
+
+void Vm::put(std::uint64_t index) { memo_.put(index, stack_.top(), decoder_.offset()); }
+
+std::uint64_t Vm::index_of_line() const {
+  const auto integer = read_integer_text(step_.ins.text, IntegerRule::decimal);
+  if (!integer) refuse(step_, "the line is no integer");
+  const std::string decimal = to_decimal(*integer);
+  const auto index = decimal.size() < 20 ? to_int64(twos_complement_of(decimal)) : std::nullopt;
+  if (!index || *index < 0) refuse(step_, "the line is no index of a memo");
+  return static_cast<std::uint64_t>(*index);
+}
+
+void Vm::push_boolean_or_integer() {
+  if (step_.ins.text == "00" || step_.ins.text == "01") {
+    stack_.push(boolean_ref(step_.ins.text == "01"));
+  } else {
+    push_integer_text(step_.ins.text);
+  }
+}
+
+void Vm::push_long_line() {
+  std::string_view text = step_.ins.text;
+  if (text.ends_with('L')) text.remove_suffix(1);
+  push_integer_text(text);
+}
+
+void Vm::push_integer_text(std::string_view text) {
+  const auto integer = read_integer_text(text, IntegerRule::literal);
+  if (!integer) refuse(step_, "the line is no integer");
+  if (integer->base == 10 && integer->digits.size() > limits_.max_integer_digits) {
+    fail(ErrorCode::limit, step_.place(), "the integer has {} digits, max_integer_digits is {}",
+         integer->digits.size(), limits_.max_integer_digits);
+  }
+  stack_.push(document_.add_decoded_long(to_twos_complement(*integer)));
+}
+
+void Vm::push_real_line() {
+  const auto value = read_real_text(step_.ins.text);
+  if (!value) refuse(step_, "the line is no float");
+  stack_.push(document_.add_real(*value));
+}
+
+void Vm::push_string_literal() {
+  const auto quoted = strip_quotes(step_.ins.text);
+  if (!quoted) refuse(step_, "the line is not in quotes");
+  const bool is_plain = quoted->find('\\') == std::string_view::npos;
+  if (is_plain) return stack_.push(document_.add_text(NodeKind::byte_string, *quoted));
+  const auto text = undo_escapes(*quoted);
+  if (!text) refuse(step_, "an escape is cut");
+  stack_.push(document_.add_decoded_text(NodeKind::byte_string, *text));
+}
+
+void Vm::push_unicode_line() {
+  const std::string_view line = step_.ins.text;
+  const bool is_plain = is_ascii(line) && line.find('\\') == std::string_view::npos;
+  if (is_plain) return stack_.push(document_.add_text(NodeKind::string, line));
+  const auto text = undo_unicode_escapes(line);
+  if (!text) refuse(step_, "an escape is cut, or above U+10FFFF");
+  stack_.push(document_.add_decoded_text(NodeKind::string, *text));
+}
+
+inline void Vm::push_tuple(std::size_t count) {
+  const Ref tuple = document_.add_tuple(stack_.last(count));
+  stack_.replace(count, tuple);
+}
+
+void Vm::close_into(NodeKind container) {
+  const std::span<const Ref> items = stack_.above_mark();
+  const Ref made = document_.add_empty(container);
+  if (container == NodeKind::list) {
+    document_.append(made, items);
+  } else {
+    document_.set_items(made, items);
+  }
+  stack_.close_mark(made);
+}
+
+void Vm::append_top() {
+  const std::span<const Ref> operands = stack_.last(2);
+  document_.append(operands[0], operands.subspan(1));
+  stack_.drop(1);
+}
+
+// Nothing above the mark is nothing to do, whatever stands below it.
+
+void Vm::append_from_mark() {
+  const Ref target = stack_.below_mark();
+  const std::span<const Ref> items = stack_.above_mark();
+  if (!items.empty()) document_.append(target, items);
+  stack_.close_mark();
+}
+
+void Vm::set_top_item() {
+  const std::span<const Ref> operands = stack_.last(3);
+  document_.set_items(operands[0], operands.subspan(1));
+  stack_.drop(2);
+}
+
+void Vm::set_items_from_mark() {
+  const Ref target = stack_.below_mark();
+  const std::span<const Ref> items = stack_.above_mark();
+  if (!items.empty()) document_.set_items(target, items);
+  stack_.close_mark();
+}
+
+void Vm::add_items_from_mark() {
+  const Ref target = stack_.below_mark();
+  const std::span<const Ref> items = stack_.above_mark();
+  if (!items.empty()) document_.add_to_set(target, items);
+  stack_.close_mark();
+}
+
+void Vm::push_global() {
+  const Instruction& ins = step_.ins;
+  if (ins.text.empty() || ins.name.empty()) refuse(step_, "a name is empty");
+  if (!is_strict_utf8(ins.text) || !is_strict_utf8(ins.name)) refuse(step_, "a name is not UTF-8");
+  stack_.push(document_.add_global(ins.text, ins.name));
+}
+
+std::string_view Vm::name_operand(Ref operand) const {
+  const NodeKind kind = document_.document().kind(operand);
+  const bool is_text = kind == NodeKind::string || kind == NodeKind::byte_string;
+  if (!is_text) refuse(step_, "needs two strings, finds {}", describe(kind));
+  return document_.document().text(operand);
+}
+
+void Vm::push_global_from_stack() {
+  const std::span<const Ref> operands = stack_.last(2);
+  const std::string_view module = name_operand(operands[0]);
+  const std::string_view name = name_operand(operands[1]);
+  stack_.replace(2, document_.add_global(module, name));
+}
+
+void Vm::push_extension() {
+  const std::int64_t code = step_.ins.integer;
+  if (code <= 0) refuse(step_, "code {} is not above 0", code);
+  stack_.push(document_.add_extension(code));
+}
+
+void Vm::push_persistent_line() {
+  if (!is_ascii(step_.ins.text)) refuse(step_, "the id is not ASCII");
+  stack_.push(document_.add_persistent(document_.add_text(NodeKind::string, step_.ins.text)));
+}
+
+void Vm::push_persistent_from_stack() {
+  const Ref id = stack_.top();
+  stack_.replace(1, document_.add_persistent(id));
+}
+
+void Vm::reduce() {
+  const std::span<const Ref> operands = stack_.last(2);
+  stack_.replace(2, document_.add_object(Construction::reduce, operands[0], operands[1]));
+}
+
+void Vm::make_instance() {
+  const std::span<const Ref> operands = stack_.last(2);
+  if (!document_.document().is(operands[1], NodeKind::tuple)) refuse(step_, "needs a tuple");
+  stack_.replace(2, document_.add_object(Construction::newobj, operands[0], operands[1]));
+}
+
+void Vm::make_instance_with_kwargs() {
+  const std::span<const Ref> operands = stack_.last(3);
+  if (!document_.document().is(operands[1], NodeKind::tuple)) refuse(step_, "needs a tuple");
+  if (!document_.document().is(operands[2], NodeKind::dict)) refuse(step_, "needs a dict");
+  stack_.replace(3, document_.add_object_with_kwargs(operands[0], operands[1], operands[2]));
+}
+
+void Vm::instantiate_global() {
+  const Instruction& ins = step_.ins;
+  if (ins.text.empty() || ins.name.empty()) refuse(step_, "a name is empty");
+  if (!is_ascii(ins.text) || !is_ascii(ins.name)) refuse(step_, "a name is not ASCII");
+  const Ref args = document_.add_tuple(stack_.above_mark());
+  const Ref callable = document_.add_global(ins.text, ins.name);
+  stack_.close_mark(document_.add_object(Construction::inst, callable, args));
+}
+
+void Vm::instantiate_from_mark() {
+  const std::span<const Ref> operands = stack_.above_mark();
+  if (operands.empty()) refuse(step_, "no class above the mark");
+  const Ref callable = operands[0];
+  const Ref args = document_.add_tuple(operands.subspan(1));
+  stack_.close_mark(document_.add_object(Construction::inst, callable, args));
+}
+
+void Vm::build() {
+  const std::span<const Ref> operands = stack_.last(2);
+  document_.set_state(operands[0], operands[1]);
+  stack_.drop(1);
+}
+
+Document parse_pickle(Bytes pickle, const ParseOptions& options) {
+  return Vm(pickle, options).run();
+}
+
+}  // namespace flambeau

@@ -1,0 +1,79 @@
+// The pickle machine: runs instructions over an operand stack and a memo, and builds a document.
+// Nothing is called: REDUCE and its kin become nodes that say what would be.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "pickle/decoder.h"
+#include "pickle/document.h"
+#include "pickle/document_builder.h"
+#include "pickle/memo.h"
+#include "pickle/operand_stack.h"
+#include "pickle/step.h"
+#include "pickle/text_argument.h"
+
+namespace flambeau {
+
+/// For one pickle, once: make it, `run` it. Views the bytes and the options.
+class Vm {
+ public:
+  Vm(Bytes pickle, const ParseOptions& options);
+  Vm(const Vm&) = delete;
+  Vm& operator=(const Vm&) = delete;
+
+  /// Runs to STOP. `parse_pickle` says what it refuses.
+  Document run();
+
+ private:
+  /// A reference that no value has.
+  static constexpr Ref kAbsent{kConstantBit | 3};
+
+  void execute();
+  Document finish();
+  int highest_protocol() const noexcept;
+
+  void pop();
+  void get(std::uint64_t index);
+  void put(std::uint64_t index);
+  void close_into(NodeKind container);
+  void append_top();
+  void append_from_mark();
+  void set_top_item();
+  void set_items_from_mark();
+  void add_items_from_mark();
+  void push_tuple(std::size_t count);
+  void push_boolean_or_integer();
+  void push_long_line();
+  void push_integer_text(std::string_view text);
+  void push_real_line();
+  void push_string_literal();
+  void push_unicode_line();
+  void push_global();
+  void push_global_from_stack();
+  void push_extension();
+  void push_persistent_line();
+  void push_persistent_from_stack();
+  void reduce();
+  void make_instance();
+  void make_instance_with_kwargs();
+  void instantiate_global();
+  void instantiate_from_mark();
+  void build();
+  void check_protocol();
+  void check_frame() const;
+  std::uint64_t index_of_line() const;
+  std::string_view name_operand(Ref operand) const;
+
+  const Limits& limits_;
+  Decoder decoder_;
+  Step step_;
+  OperandStack stack_;
+  Memo<Ref, kAbsent> memo_;
+  DocumentBuilder document_;
+  std::array<bool, 256> seen_{};
+  int stated_protocol_ = 0;
+};
+
+}  // namespace flambeau
