@@ -148,6 +148,7 @@ class Checkpoint {
   /// What the file is, computed when asked for; reads the records' local headers.
   FileFacts facts() const;
   Container container() const noexcept;
+  /// Which releases write this layout: "torch >= 2.7".
   std::string_view producer() const noexcept;
   std::string_view byteorder() const noexcept;
   const SourcePtr& source() const noexcept;

@@ -200,6 +200,8 @@ class Tensor {
   const TensorRecord& record() const noexcept { return *record_; }
 
  private:
+  friend struct TensorExtension;  // whose destructor asks for the last owner
+
   const void* elements_as(DType dtype, std::size_t alignment) const;
   std::size_t checked_numel() const;
   void convert_into(DType dtype, void* out) const;
@@ -223,6 +225,12 @@ std::string to_string(const Tensor& tensor, const PrintOptions& options = {});
 
 /// "[256, 784]".
 std::string to_string(std::span<const std::int64_t> shape);
+
+/// Checks what only the elements tell: that the indices of a sparse tensor lie within its shape and
+/// are as its layout wants them, and that the constituents of a nested one lie within its buffer.
+/// Reads the parts that hold indices; does nothing for other kinds. Takes time linear in them.
+/// Errors: `malformed_tensor`, and as `Tensor::copy_to`.
+void validate(const Tensor& tensor);
 
 using Sha256 = std::array<std::byte, 32>;
 /// SHA-256 of the elements in row-major order, little-endian, conjugate and negative bits

@@ -133,8 +133,8 @@ class Value {
   Value operator[](std::int64_t index) const noexcept;
   Value operator[](int index) const noexcept { return (*this)[std::int64_t{index}]; }
   /// The value of a string key of a dict or of an object's dict items, else the attribute of that
-  /// name (from the state). Null where there is none. Linear in the container's size, constant for
-  /// large dicts.
+  /// name (from the state). Null where there is none. Linear in the container's size;
+  /// `Checkpoint::find` looks tensors up in constant time.
   Value operator[](std::string_view key) const noexcept;
   Value operator[](const char* key) const noexcept { return (*this)[std::string_view(key)]; }
   /// Only an attribute: an entry of a state that is a dict of names, or of either part of a pair
@@ -165,6 +165,10 @@ class Value {
   Value state() const noexcept;
   /// Of an unknown persistent id: the id.
   Value persistent_id() const noexcept;
+
+  /// For the library's own use.
+  const Graph* graph() const noexcept { return graph_; }
+  Ref ref() const noexcept { return ref_; }
 
  private:
   const Graph* graph_ = nullptr;
@@ -244,7 +248,9 @@ struct WalkStep {
 };
 /// The values that can be reached from `root`, itself first (its path is ""), depth first in the
 /// pickle's order. A node that several paths lead to comes once, at its first path; numbers and
-/// strings, which have no identity, come at each. Iterative; paths are built as steps are taken.
+/// strings, which have no identity, come at each.
+/// Error: `limit` where the graph is nested deeper than `Limits::json_depth`, since paths grow with
+/// the depth.
 std::vector<WalkStep> walk(Value root);
 
 }  // namespace flambeau

@@ -1,0 +1,100 @@
+// Facts about a zip file, for `info`: what its layout tells of its writer, and what of it no tensor
+// reaches.
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <vector>
+
+#include "checkpoint/state.h"
+#include "flambeau/checkpoint.h"
+
+namespace flambeau {
+namespace {
+
+/// Releases 1.4 to 1.8 named storages by the decimal address of their memory.
+bool has_address_keys(const ZipStorages& storages) {
+  for (std::uint32_t i = 0; i < storages.row_count(); ++i) {
+    const std::string_view key = storages.key(i);
+    std::uint64_t number = 0;
+    const auto [end, code] = std::from_chars(key.data(), key.data() + key.size(), number);
+    const bool is_number = code == std::errc() && end == key.data() + key.size();
+    if (is_number && number >= storages.row_count() && number > UINT16_MAX) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string producer_of(const ArchiveReader& archive, const ZipStorages& storages) {
+  if (archive.find(".format_version")) return "torch >= 2.7";
+  if (archive.find(".data/serialization_id")) return "torch 2.1 to 2.6";
+  if (has_address_keys(storages)) return "torch 1.4 to 1.8";
+  return "torch 1.6 to 2.0";
+}
+
+namespace {
+
+/// Marks the storages of a tensor and of its parts. Parts have parts, but never of themselves.
+void mark_reached(const Tensor& tensor, std::vector<bool>& reached) {
+  std::vector<const Tensor*> open = {&tensor};
+  while (!open.empty()) {
+    const Tensor* each = open.back();
+    open.pop_back();
+    if (each->storage() && each->storage().index() < reached.size()) {
+      reached[each->storage().index()] = true;
+    }
+    for (const auto& [name, part] : each->parts()) open.push_back(&part);
+  }
+}
+
+void count_storages(const ZipStorages& storages, std::span<const NamedTensor> tensors,
+                    FileFacts& facts) {
+  std::vector<bool> reached(storages.row_count());
+  for (const NamedTensor& each : tensors) mark_reached(each.tensor, reached);
+  std::vector<bool> record_reached(storages.archive().size());
+  for (std::uint32_t i = 0; i < storages.row_count(); ++i) {
+    const std::uint32_t record = storages.row(i).record;
+    if (reached[i] && record != StorageRow::kNoRecord) record_reached[record] = true;
+  }
+  const std::string folder = std::string(storages.archive().folder()) + "/data/";
+  for (std::size_t i = 0; i < storages.archive().size(); ++i) {
+    const Record record = storages.archive().record(i);
+    if (!record.name.starts_with(folder) || record.name == folder) continue;
+    ++facts.storage_count;
+    facts.storage_bytes += record.size;
+    if (!record.has_checksum()) facts.has_checksums = false;
+    if (record_reached[i]) continue;
+    ++facts.unreached_storages;
+    facts.unreached_bytes += record.size;
+  }
+}
+
+std::uint64_t common_alignment(const ArchiveReader& archive) {
+  std::uint64_t places = 0;
+  for (std::size_t i = 0; i < archive.size(); ++i) places |= archive.data_offset(i);
+  return places == 0 ? 0 : std::uint64_t{1} << std::countr_zero(places);
+}
+
+}  // namespace
+
+FileFacts Checkpoint::facts() const {
+  const ZipStorages& storages = *state_->zip.storages;
+  const ArchiveReader& archive = storages.archive();
+  FileFacts facts;
+  facts.container = state_->container;
+  facts.producer = state_->producer;
+  facts.byteorder = state_->zip.byteorder;
+  facts.version = state_->zip.version;
+  facts.file_size = state_->source->size();
+  facts.record_count = archive.size();
+  facts.alignment = common_alignment(archive);
+  facts.pickle_protocol = state_->zip.graph->document().protocol();
+  count_storages(storages, state_->tensors, facts);
+  facts.notes = archive.notes();
+  for (Note& note : archive.inspect_headers()) facts.notes.push_back(std::move(note));
+  const auto& loading = state_->zip.notes;
+  facts.notes.insert(facts.notes.end(), loading.begin(), loading.end());
+  return facts;
+}
+
+}  // namespace flambeau

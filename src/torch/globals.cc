@@ -1,0 +1,67 @@
+// Looks globals up in globals.def, and by rule: storage classes and old tensor classes are named
+// after their element type. A pickle has a few dozen distinct globals, so a scan of the table does.
+#include "torch/globals.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace flambeau {
+namespace {
+
+struct Row {
+  std::string_view module;
+  std::string_view name;
+  Role role;
+};
+
+constexpr std::array kRows = {
+#define FLAMBEAU_GLOBAL(role, module, name) Row{module, name, Role::role},
+#include "torch/globals.def"
+#undef FLAMBEAU_GLOBAL
+};
+
+bool is_torch_module(std::string_view module) {
+  return module == "torch" || module.starts_with("torch.");
+}
+
+/// `FloatStorage`, `UntypedStorage`; `TypedStorage` names no dtype and stays other.
+std::optional<GlobalMeaning> storage_meaning(std::string_view name) {
+  if (name.find("Storage") == std::string_view::npos) return std::nullopt;
+  if (const auto dtype = dtype_of_storage(name)) return GlobalMeaning{Role::storage, dtype};
+  if (name == "UntypedStorage" || name == "_UntypedStorage") {
+    return GlobalMeaning{Role::storage, std::nullopt};
+  }
+  return std::nullopt;
+}
+
+/// `torch FloatTensor` holds what `FloatStorage` holds (torch/__init__.py, `_tensor_classes`).
+std::optional<GlobalMeaning> tensor_meaning(std::string_view module, std::string_view name) {
+  constexpr std::string_view kSuffix = "Tensor";
+  if (!name.ends_with(kSuffix) || (module != "torch" && module != "torch.cuda")) {
+    return std::nullopt;
+  }
+  std::string storage(name.substr(0, name.size() - kSuffix.size()));
+  const auto dtype = dtype_of_storage(storage + "Storage");
+  if (!dtype) return std::nullopt;
+  return GlobalMeaning{Role::tensor_typed, dtype};
+}
+
+}  // namespace
+
+GlobalMeaning meaning_of(std::string_view module, std::string_view name) noexcept {
+  if (const auto storage = storage_meaning(name)) return *storage;
+  const auto* row = std::find_if(kRows.begin(), kRows.end(), [&](const Row& candidate) {
+    return candidate.module == module && candidate.name == name;
+  });
+  if (row != kRows.end()) return {row->role, std::nullopt};
+  if (!is_torch_module(module)) return {};
+  if (const auto tensor = tensor_meaning(module, name)) return *tensor;
+  if (module == "torch") {
+    const auto dtype = parse_dtype(name);
+    if (dtype && to_string(*dtype) == name) return {Role::dtype, dtype};
+  }
+  return {};
+}
+
+}  // namespace flambeau

@@ -1,0 +1,218 @@
+// Answers to what a node is and holds. Everything here reads tables that the builder made; nothing
+// is recognised anew.
+#include "torch/graph.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace flambeau {
+namespace {
+
+/// The entry of a table sorted by node, or null.
+template <typename T>
+const T* find_by_node(const std::vector<std::pair<std::uint32_t, T>>& table, Ref ref) {
+  const auto found =
+      std::lower_bound(table.begin(), table.end(), bits_of(ref),
+                       [](const auto& entry, std::uint32_t node) { return entry.first < node; });
+  return found != table.end() && found->first == bits_of(ref) ? &found->second : nullptr;
+}
+
+Kind kind_of_node(NodeKind kind) noexcept {
+  switch (kind) {
+    case NodeKind::none: return Kind::none;
+    case NodeKind::boolean: return Kind::boolean;
+    case NodeKind::integer:
+    case NodeKind::big_integer: return Kind::integer;
+    case NodeKind::real: return Kind::real;
+    case NodeKind::string: return Kind::string;
+    case NodeKind::byte_string:
+    case NodeKind::bytes: return Kind::bytes;
+    case NodeKind::bytearray: return Kind::bytearray;
+    case NodeKind::list: return Kind::list;
+    case NodeKind::tuple: return Kind::tuple;
+    case NodeKind::dict: return Kind::dict;
+    case NodeKind::set: return Kind::set;
+    case NodeKind::frozenset: return Kind::frozenset;
+    case NodeKind::global:
+    case NodeKind::extension: return Kind::global;
+    case NodeKind::object: return Kind::object;
+    case NodeKind::persistent: return Kind::persistent;
+  }
+  return Kind::missing;
+}
+
+Kind kind_of_form(Form form) noexcept {
+  switch (form) {
+    case Form::none: return Kind::missing;
+    case Form::text: return Kind::string;
+    case Form::bytes: return Kind::bytes;
+    case Form::bytearray: return Kind::bytearray;
+    case Form::set: return Kind::set;
+    case Form::frozenset: return Kind::frozenset;
+    case Form::complex: return Kind::complex;
+    case Form::ordered_dict: return Kind::ordered_dict;
+    case Form::size: return Kind::size;
+    case Form::dtype: return Kind::dtype;
+    case Form::device: return Kind::device;
+    case Form::layout: return Kind::layout;
+    case Form::tensor: return Kind::tensor;
+    case Form::storage: return Kind::storage;
+  }
+  return Kind::missing;
+}
+
+}  // namespace
+
+TensorRecord& TensorTable::next() {
+  const std::size_t row = size();
+  if (row % kChunk == 0) chunks_.push_back(std::make_unique<TensorRecord[]>(kChunk));
+  return chunks_[row / kChunk][row % kChunk];
+}
+
+TensorRecord& TensorTable::add(Ref node) {
+  TensorRecord& record = next();
+  nodes_.push_back(bits_of(node));
+  return record;
+}
+
+TensorRecord& TensorTable::add_late(Ref node) {
+  TensorRecord& record = next();
+  late_nodes_.push_back(bits_of(node));
+  return record;
+}
+
+std::optional<std::size_t> TensorTable::find(Ref node, std::size_t hint) const noexcept {
+  if (hint < nodes_.size() && nodes_[hint] == bits_of(node)) return hint;
+  const auto found = std::lower_bound(nodes_.begin(), nodes_.end(), bits_of(node));
+  if (found != nodes_.end() && *found == bits_of(node)) {
+    return static_cast<std::size_t>(found - nodes_.begin());
+  }
+  const auto late = std::lower_bound(late_nodes_.begin(), late_nodes_.end(), bits_of(node),
+                                     std::greater<>());
+  if (late == late_nodes_.end() || *late != bits_of(node)) return std::nullopt;
+  return nodes_.size() + static_cast<std::size_t>(late - late_nodes_.begin());
+}
+
+Kind Graph::kind(Ref ref) const noexcept {
+  const Form form = this->form(ref);
+  return form == Form::none ? kind_of_node(document_.kind(ref)) : kind_of_form(form);
+}
+
+Tensor Graph::tensor_at(std::size_t row) const {
+  return Tensor(std::shared_ptr<const TensorRecord>(tensors_, &tensors_->record(row)));
+}
+
+Tensor Graph::tensor(Ref ref, std::size_t hint) const {
+  return tensor_at(*tensors_->find(ref, hint));
+}
+
+Storage Graph::storage(Ref ref) const noexcept {
+  const std::uint32_t row = document_.row(ref);
+  return restored_.empty() ? Storage(storages_, row) : restored_[row];
+}
+
+TensorTraits Graph::traits(Ref ref) const noexcept {
+  TensorTraits traits;
+  const Ref callable = document_.callable(ref);
+  if (document_.is(callable, NodeKind::global)) {
+    const auto args = document_.items(document_.args(ref));
+    const Role role = meaning(callable).role;
+    if (role == Role::rebuild_parameter_with_state && args.size() > 3) traits.state = args[3];
+    if (role == Role::rebuild_from_type && args.size() > 3) {
+      traits.type = args[1];
+      traits.state = args[3];
+    }
+  }
+  const bool plain_type = document_.is(traits.type, NodeKind::global) &&
+                          (meaning(traits.type).role == Role::tensor_class ||
+                           meaning(traits.type).role == Role::parameter_class);
+  if (plain_type) traits.type = kNone;
+  const bool empty_state =
+      document_.is(traits.state, NodeKind::dict) && document_.items(traits.state).empty();
+  if (empty_state) traits.state = kNone;
+  return traits;
+}
+
+std::string_view Graph::text(Ref ref) const noexcept {
+  if (const auto* decoded = find_by_node(decoded_, ref)) return *decoded;
+  const NodeKind kind = document_.kind(ref);
+  const bool is_text = kind == NodeKind::string || kind == NodeKind::byte_string ||
+                       kind == NodeKind::bytes || kind == NodeKind::bytearray;
+  return is_text ? document_.text(ref) : std::string_view();
+}
+
+std::span<const Ref> Graph::elements(Ref ref) const noexcept {
+  const NodeKind kind = document_.kind(ref);
+  if (kind == NodeKind::list || kind == NodeKind::tuple || kind == NodeKind::set ||
+      kind == NodeKind::frozenset) {
+    return document_.items(ref);
+  }
+  if (kind != NodeKind::object) return {};
+  const Form form = this->form(ref);
+  if (form == Form::set || form == Form::frozenset || form == Form::size) {
+    const auto args = document_.items(document_.args(ref));
+    return args.empty() ? std::span<const Ref>() : document_.items(args[0]);
+  }
+  const ObjectExtra* extra = document_.extra(ref);
+  if (form != Form::none || extra == nullptr) return {};
+  return extra->list_items;
+}
+
+std::span<const Ref> Graph::pairs(Ref ref) const noexcept {
+  if (document_.is(ref, NodeKind::dict)) return document_.items(ref);
+  const Form form = this->form(ref);
+  const bool has_pairs = document_.is(ref, NodeKind::object) &&
+                         (form == Form::none || form == Form::ordered_dict);
+  if (!has_pairs) return {};
+  if (const auto* spread = find_by_node(spread_, ref)) return *spread;
+  const ObjectExtra* extra = document_.extra(ref);
+  return extra == nullptr ? std::span<const Ref>() : extra->dict_items;
+}
+
+Ref Graph::state(Ref ref) const noexcept {
+  if (!document_.is(ref, NodeKind::object)) return kNone;
+  if (form(ref) == Form::tensor) return traits(ref).state;
+  const ObjectExtra* extra = document_.extra(ref);
+  return extra == nullptr ? kNone : extra->state.value_or(kNone);
+}
+
+bool Graph::has_state(Ref ref) const noexcept {
+  if (form(ref) == Form::tensor) return state(ref) != kNone;
+  if (!document_.is(ref, NodeKind::object)) return false;
+  const ObjectExtra* extra = document_.extra(ref);
+  return extra != nullptr && extra->state.has_value();
+}
+
+std::string Graph::device(Ref ref) const {
+  const auto args = document_.items(document_.args(ref));
+  std::string device(text(args[0]));
+  if (args.size() > 1) device += ":" + std::to_string(document_.integer(args[1]));
+  return device;
+}
+
+std::string_view Graph::layout(Ref ref) const noexcept {
+  std::string_view layout = text(document_.items(document_.args(ref))[0]);
+  constexpr std::string_view kPrefix = "torch.";
+  if (layout.starts_with(kPrefix)) layout.remove_prefix(kPrefix.size());
+  return layout;
+}
+
+std::optional<Ref> find_key(const Graph& graph, std::span<const Ref> pairs,
+                            std::string_view key) noexcept {
+  for (std::size_t i = 0; i + 1 < pairs.size(); i += 2) {
+    if (graph.kind(pairs[i]) == Kind::string && graph.text(pairs[i]) == key) return pairs[i + 1];
+  }
+  return std::nullopt;
+}
+
+std::optional<Ref> find_attribute(const Graph& graph, Ref state, std::string_view name) noexcept {
+  if (graph.kind(state) != Kind::tuple) return find_key(graph, graph.pairs(state), name);
+  const auto parts = graph.elements(state);
+  if (parts.size() != 2) return std::nullopt;
+  for (const Ref part : parts) {
+    if (const auto found = find_key(graph, graph.pairs(part), name)) return found;
+  }
+  return std::nullopt;
+}
+
+}  // namespace flambeau

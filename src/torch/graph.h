@@ -1,0 +1,141 @@
+// A pickle's document with what its nodes mean: the object graph behind `Value`.
+//
+// The document stays as the pickle built it. Meaning stands beside it: a form in each node's tag, a
+// table of tensors in the order of their nodes, and decoded texts. A graph is made by `GraphBuilder`
+// and immutable afterwards.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "flambeau/limits.h"
+#include "flambeau/value.h"
+#include "pickle/document.h"
+#include "tensor/record.h"
+#include "tensor/storage_table.h"
+#include "torch/globals.h"
+
+namespace flambeau {
+
+/// What a node was recognised as; `none` leaves it to its node kind.
+enum class Form : std::uint8_t {
+  none,
+  text,  ///< a Python 2 byte string that is valid in the encoding
+  bytes,
+  bytearray,
+  set,
+  frozenset,
+  complex,
+  ordered_dict,
+  size,
+  dtype,
+  device,
+  layout,
+  tensor,
+  storage,
+};
+
+/// Class and attributes of a tensor that has them.
+struct TensorTraits {
+  /// The class, where it is neither Tensor nor Parameter; else None.
+  Ref type = kNone;
+  /// The attributes; None where there are none.
+  Ref state = kNone;
+};
+
+/// Tensors of one graph, in chunks that never move. The handles given out share the whole table.
+class TensorTable {
+ public:
+  TensorRecord& add(Ref node);
+  /// The same for a node that is below the last: nodes must descend from call to call.
+  TensorRecord& add_late(Ref node);
+  std::size_t size() const noexcept { return nodes_.size() + late_nodes_.size(); }
+  const TensorRecord& record(std::size_t row) const noexcept {
+    return chunks_[row / kChunk][row % kChunk];
+  }
+  /// The row of a node. `hint` is looked at first: rows are in node order, so a walk in that order
+  /// finds the next one there.
+  std::optional<std::size_t> find(Ref node, std::size_t hint = 0) const noexcept;
+
+ private:
+  static constexpr std::size_t kChunk = 256;
+  TensorRecord& next();
+  std::vector<std::unique_ptr<TensorRecord[]>> chunks_;
+  /// Nodes of the rows from 0 on, ascending; then those of the late ones, descending.
+  std::vector<std::uint32_t> nodes_;
+  std::vector<std::uint32_t> late_nodes_;
+};
+
+class Graph {
+ public:
+  const Document& document() const noexcept { return document_; }
+  const Limits& limits() const noexcept { return limits_; }
+  const std::shared_ptr<const StorageTable>& storages() const noexcept { return storages_; }
+
+  Form form(Ref ref) const noexcept {
+    return is_node(ref) ? static_cast<Form>(document_.tag(ref) & 0xff) : Form::none;
+  }
+  /// Element type of a `dtype` or `storage` node. An untyped storage counts as bytes.
+  DType dtype(Ref ref) const noexcept { return static_cast<DType>(document_.tag(ref) >> 8); }
+  Kind kind(Ref ref) const noexcept;
+  const GlobalMeaning& meaning(Ref global) const noexcept {
+    return meanings_[document_.global_ordinal(global)];
+  }
+
+  /// Of a `tensor` node.
+  Tensor tensor(Ref ref, std::size_t hint = 0) const;
+  Tensor tensor_at(std::size_t row) const;
+  std::optional<std::size_t> tensor_row(Ref ref, std::size_t hint) const noexcept {
+    return tensors_->find(ref, hint);
+  }
+  const TensorRecord& record(Ref ref) const noexcept {
+    return tensors_->record(*tensors_->find(ref, tensors_->size() - 1));
+  }
+  TensorTraits traits(Ref ref) const noexcept;
+  /// Of a `storage` node.
+  Storage storage(Ref ref) const noexcept;
+  /// Its size in bytes, wherever its bytes are or were dropped to.
+  std::uint64_t storage_size(Ref ref) const noexcept {
+    return storages_->size(document_.row(ref));
+  }
+
+  /// Text of a string or of a Python 2 string that is text; content of bytes and bytearrays.
+  std::string_view text(Ref ref) const noexcept;
+  /// Items of list, tuple, set, frozenset, size, or the list items of an object.
+  std::span<const Ref> elements(Ref ref) const noexcept;
+  /// Keys and values in turn of a dict, ordered_dict, or the dict items of an object.
+  std::span<const Ref> pairs(Ref ref) const noexcept;
+  /// Attributes: what BUILD sets, or the state that a tensor's rebuild gives it; None without.
+  Ref state(Ref ref) const noexcept;
+  bool has_state(Ref ref) const noexcept;
+
+  std::string device(Ref ref) const;
+  std::string_view layout(Ref ref) const noexcept;
+
+ private:
+  friend class GraphBuilder;
+  Document document_;
+  Limits limits_;
+  std::shared_ptr<const StorageTable> storages_;
+  std::vector<Storage> restored_;
+  std::shared_ptr<TensorTable> tensors_ = std::make_shared<TensorTable>();
+  std::vector<GlobalMeaning> meanings_;
+  /// Texts that had to be decoded and pairs that stood as arguments, by node, ascending.
+  std::vector<std::pair<std::uint32_t, std::string>> decoded_;
+  std::vector<std::pair<std::uint32_t, std::vector<Ref>>> spread_;
+};
+
+/// A dict, an ordered_dict or a tuple of two such dicts or Nones: the forms of a state that gives
+/// attributes by name. Looks one up; nothing where there is none.
+std::optional<Ref> find_attribute(const Graph& graph, Ref state, std::string_view name) noexcept;
+/// The value of a text key in keys and values in turn.
+std::optional<Ref> find_key(const Graph& graph, std::span<const Ref> pairs,
+                            std::string_view key) noexcept;
+
+}  // namespace flambeau

@@ -1,0 +1,66 @@
+// Makes a graph from a document: one pass over the nodes, in the order in which the pickle made
+// them, so that what a call is built of is known when the call is met.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "flambeau/limits.h"
+#include "torch/graph.h"
+#include "torch/rebuild.h"
+
+namespace flambeau {
+
+/// What a container knows about persistent ids.
+class StorageResolver {
+ public:
+  virtual ~StorageResolver() = default;
+  /// Row and element type of the storage that the id names; nothing where the id is none of a
+  /// storage. Errors: `malformed_tensor`, `malformed_zip`.
+  struct Share {
+    std::uint32_t row;
+    DType dtype;
+  };
+  virtual std::optional<Share> resolve(const Graph& graph, Ref id) = 0;
+  /// What the caller's devices made of the rows; empty where the table's own handles are used.
+  virtual const std::vector<Storage>& restored() const = 0;
+};
+
+struct GraphOptions {
+  Limits limits;
+  std::string_view encoding = "utf-8";
+  /// Name of the pickle for messages.
+  std::string_view where = "data.pkl";
+  /// The file's byte order is not the host's.
+  bool swapped = false;
+};
+
+class GraphBuilder {
+ public:
+  GraphBuilder(Document document, std::shared_ptr<const StorageTable> storages,
+               StorageResolver& resolver, const GraphOptions& options);
+  /// Errors: as `TensorRebuilder` and `StorageResolver`.
+  std::unique_ptr<Graph> build();
+
+ private:
+  void find_meanings();
+  void recognise(Ref ref);
+  void recognise_persistent(Ref ref);
+  void recognise_text(Ref ref);
+  void recognise_object(Ref ref);
+  Form container_form(Role role, Ref ref);
+  Form bytes_form(Ref ref, std::span<const Ref> args);
+  Form ordered_dict_form(Ref ref, std::span<const Ref> args);
+  void build_late();
+  void refuse_unknown_rebuild(Ref callable) const;
+  void mark(Ref ref, Form form, DType dtype = DType::u8);
+
+  std::unique_ptr<Graph> graph_;
+  StorageResolver& resolver_;
+  GraphOptions options_;
+  TensorRebuilder rebuilder_;
+  std::vector<Ref> late_;
+};
+
+}  // namespace flambeau

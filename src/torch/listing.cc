@@ -1,0 +1,126 @@
+// A depth-first walk with its own stack. A container is entered at every path that leads to it,
+// never inside itself; the stack marks where each one ends, so that the path is known. Containers
+// shared by shared containers multiply without end, so past a budget the walk starts over and
+// enters each container once.
+#include "torch/listing.h"
+
+#include <algorithm>
+
+namespace flambeau {
+namespace {
+
+constexpr std::uint64_t kFreeVisits = 1'000'000;
+constexpr std::uint64_t kVisitsPerNode = 16;
+/// The parent of the root, and the mark of a container's end on the stack.
+constexpr std::uint32_t kNoParent = UINT32_MAX;
+constexpr std::uint32_t kEnd = UINT32_MAX - 1;
+
+}  // namespace
+
+Listing::Listing(const Graph& graph) : graph_(graph) {
+  walk(false);
+  const std::uint64_t budget = kFreeVisits + kVisitsPerNode * graph.document().node_count();
+  if (visits_ > budget) walk(true);
+  rows_.shrink_to_fit();
+  pending_ = {};
+  closed_ = {};
+}
+
+void Listing::walk(bool first_paths_only) {
+  const Document& document = graph_.document();
+  const std::uint64_t budget = kFreeVisits + kVisitsPerNode * document.node_count();
+  first_paths_only_ = first_paths_only;
+  visits_ = 0;
+  next_tensor_ = 0;
+  rows_.clear();
+  entered_.clear();
+  pending_.assign(1, {document.root(), kNoParent, {}});
+  closed_.assign(document.node_count(), false);
+  while (!pending_.empty() && (first_paths_only || visits_ <= budget)) {
+    const Pending at = pending_.back();
+    pending_.pop_back();
+    if (at.parent == kEnd) {
+      closed_[bits_of(at.value)] = first_paths_only_;
+    } else if (graph_.kind(at.value) == Kind::tensor) {
+      add_row(at);
+    } else if (enter(at)) {
+      push_children(at.value, static_cast<std::uint32_t>(entered_.size() - 1));
+    }
+  }
+}
+
+bool Listing::enter(const Pending& at) {
+  if (!is_node(at.value) || closed_[bits_of(at.value)]) return false;
+  ++visits_;
+  closed_[bits_of(at.value)] = true;
+  pending_.push_back({at.value, kEnd, {}});
+  entered_.push_back({at.parent, at.step, {}, at.parent == kNoParent});
+  return true;
+}
+
+/// Pushes the children that may lead to tensors, the first one on top.
+void Listing::push_children(Ref container, std::uint32_t entered) {
+  const auto first = static_cast<std::ptrdiff_t>(pending_.size());
+  for_each_child(graph_, container, [&](const Step& step, Ref child) {
+    if (!is_node(child)) return;
+    const Kind kind = graph_.kind(child);
+    if (kind == Kind::tensor || is_container(kind)) pending_.push_back({child, entered, step});
+  });
+  std::reverse(pending_.begin() + first, pending_.end());
+}
+
+void Listing::add_row(const Pending& at) {
+  const auto tensor = static_cast<std::uint32_t>(*graph_.tensor_row(at.value, next_tensor_));
+  next_tensor_ = tensor + 1;
+  const std::string_view name =
+      at.parent == kNoParent ? std::string_view() : name_of(at.parent, at.step);
+  rows_.push_back({name, tensor, at.parent, at.step});
+}
+
+/// The container's name and the step's, joined. Text keys of the root are names as they stand.
+std::string_view Listing::name_of(std::uint32_t parent, const Step& step) {
+  const bool at_root = entered_[parent].parent == kNoParent;
+  const bool is_text = (step.kind == StepKind::key || step.kind == StepKind::attribute) &&
+                       graph_.kind(step.key) == Kind::string;
+  if (at_root && is_text) return graph_.text(step.key);
+  const std::string_view prefix = container_name(parent);
+  scratch_.assign(prefix);
+  if (!at_root) scratch_ += '.';
+  append_name(graph_, step, scratch_);
+  return keep(scratch_);
+}
+
+std::string_view Listing::container_name(std::uint32_t entered) {
+  unspelled_.clear();
+  std::uint32_t at = entered;
+  for (; !entered_[at].is_spelled; at = entered_[at].parent) unspelled_.push_back(at);
+  if (unspelled_.empty()) return entered_[entered].name;
+  bool at_root = entered_[at].parent == kNoParent;
+  scratch_.assign(entered_[at].name);
+  for (auto next = unspelled_.rbegin(); next != unspelled_.rend(); ++next) {
+    if (!at_root) scratch_ += '.';
+    at_root = false;
+    append_name(graph_, entered_[*next].step, scratch_);
+  }
+  entered_[entered].name = keep(scratch_);
+  entered_[entered].is_spelled = true;
+  return entered_[entered].name;
+}
+
+std::string_view Listing::keep(std::string_view name) {
+  const auto copy = names_.take(name.size());
+  std::copy(name.begin(), name.end(), copy.begin());
+  return {copy.data(), copy.size()};
+}
+
+std::string Listing::path(const Row& row) const {
+  std::vector<Step> steps = {row.step};
+  for (std::uint32_t at = row.parent; at != kNoParent; at = entered_[at].parent) {
+    steps.push_back(entered_[at].step);
+  }
+  std::string path;
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step) append_path(graph_, *step, path);
+  return path;
+}
+
+}  // namespace flambeau

@@ -1,0 +1,71 @@
+// The tensors of a graph with the paths that lead to them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/arena.h"
+#include "torch/graph.h"
+#include "torch/paths.h"
+
+namespace flambeau {
+
+/// One row for each path to a tensor, in the order in which the pickle first meets them. Names are
+/// views of the pickle or of the listing's arena; paths are spelled when they are asked for.
+class Listing {
+ public:
+  /// Walks the graph, which must outlive the listing. Takes time linear in the rows and in the
+  /// containers entered; see `first_paths_only`.
+  explicit Listing(const Graph& graph);
+
+  struct Row {
+    std::string_view name;
+    /// Row of the graph's tensor table.
+    std::uint32_t tensor;
+    /// Place of the last step in the listing's steps, and of the one before it.
+    std::uint32_t parent;
+    Step step;
+  };
+  const std::vector<Row>& rows() const noexcept { return rows_; }
+  std::string path(const Row& row) const;
+  bool first_paths_only() const noexcept { return first_paths_only_; }
+
+ private:
+  /// A container on the way to rows.
+  struct Entered {
+    std::uint32_t parent;
+    Step step;
+    /// Spelled when the first row below needs it: a deep nest has names at its ends only.
+    std::string_view name;
+    bool is_spelled = false;
+  };
+  struct Pending {
+    Ref value;
+    std::uint32_t parent;
+    Step step;
+  };
+  void walk(bool first_paths_only);
+  bool enter(const Pending& at);
+  void push_children(Ref container, std::uint32_t entered);
+  void add_row(const Pending& at);
+  std::string_view name_of(std::uint32_t parent, const Step& step);
+  std::string_view container_name(std::uint32_t entered);
+  std::string_view keep(std::string_view name);
+
+  const Graph& graph_;
+  std::vector<Row> rows_;
+  std::vector<Entered> entered_;
+  std::vector<Pending> pending_;
+  std::vector<std::uint32_t> unspelled_;
+  /// By node: whether a container is open on the current path, or was entered at all.
+  std::vector<bool> closed_;
+  Arena<char> names_;
+  std::string scratch_;
+  std::size_t next_tensor_ = 0;
+  std::uint64_t visits_ = 0;
+  bool first_paths_only_ = false;
+};
+
+}  // namespace flambeau

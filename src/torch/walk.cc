@@ -1,0 +1,50 @@
+// The walk over a whole graph, each node once. It has a stack of its own and one path, which is cut
+// back to the parent's and extended as each value is taken from the stack.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/fail.h"
+#include "flambeau/value.h"
+#include "torch/graph.h"
+#include "torch/paths.h"
+
+namespace flambeau {
+
+std::vector<WalkStep> walk(Value root) {
+  struct Pending {
+    Ref value;
+    Step step;
+    std::size_t parent_path_size;
+    std::uint32_t depth;
+  };
+  if (!root) return {};
+  const Graph& graph = *root.graph();
+  std::vector<WalkStep> steps;
+  std::vector<Pending> pending = {{root.ref(), {}, 0, 0}};
+  std::vector<bool> seen(graph.document().node_count());
+  std::string path;
+  while (!pending.empty()) {
+    const Pending at = pending.back();
+    pending.pop_back();
+    const Value value(&graph, at.value);
+    if (value.has_identity()) {
+      if (seen[bits_of(at.value)]) continue;
+      seen[bits_of(at.value)] = true;
+    }
+    if (at.depth > graph.limits().json_depth) {
+      fail(ErrorCode::limit, {}, "nested deeper than {} levels", graph.limits().json_depth);
+    }
+    path.resize(at.parent_path_size);
+    append_path(graph, at.step, path);
+    steps.push_back({path, value});
+    const auto first = static_cast<std::ptrdiff_t>(pending.size());
+    for_each_child(graph, at.value, [&](const Step& step, Ref child) {
+      pending.push_back({child, step, path.size(), at.depth + 1});
+    });
+    std::reverse(pending.begin() + first, pending.end());
+  }
+  return steps;
+}
+
+}  // namespace flambeau

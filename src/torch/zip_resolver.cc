@@ -1,0 +1,154 @@
+// Rules: torch/serialization.py, `persistent_load` of `_load` (2.15). A key's first tuple counts
+// for size and location. A later one with another element type views the same bytes where the sizes
+// agree, and is a storage of its own over the same record where they do not. Keys are looked up as
+// records below `data/` and nowhere else, by exact text; storages are met in the directory's order
+// in nearly every file, so the record after the last one is tried first.
+#include "torch/zip_resolver.h"
+
+#include <utility>
+
+#include "base/checked.h"
+#include "torch/arguments.h"
+
+namespace flambeau {
+namespace {
+
+constexpr std::string_view kFolder = "data/";
+
+}  // namespace
+
+ZipResolver::ZipResolver(std::shared_ptr<ZipStorages> storages, const Options& options)
+    : storages_(std::move(storages)),
+      options_(options),
+      row_of_record_(storages_->archive().size(), 0) {}
+
+std::optional<StorageResolver::Share> ZipResolver::resolve(const Graph& graph, Ref id) {
+  const Document& document = graph.document();
+  if (!document.is(id, NodeKind::tuple)) return std::nullopt;
+  const auto items = document.items(id);
+  const bool is_storage = !items.empty() && graph.kind(items[0]) == Kind::string &&
+                          graph.text(items[0]) == "storage";
+  if (!is_storage) return std::nullopt;
+  const Id parsed = parse(graph, items);
+  return Share{find_or_add(parsed), parsed.dtype};
+}
+
+ZipResolver::Id ZipResolver::parse(const Graph& graph, std::span<const Ref> items) {
+  const auto refuse = [&](std::string_view what) {
+    fail(ErrorCode::malformed_tensor, {options_.where}, "persistent id of a storage: {}", what);
+  };
+  if (items.size() != 5) refuse("5 items are wanted");
+  if (items[1] != last_class_) {
+    if (!graph.document().is(items[1], NodeKind::global)) refuse("item 1 is no storage class");
+    class_meaning_ = graph.meaning(items[1]);
+    if (class_meaning_.role != Role::storage) refuse("item 1 is no known storage class");
+    last_class_ = items[1];
+  }
+  if (graph.kind(items[2]) != Kind::string) refuse("item 2, the key, is no text");
+  if (items[3] != last_tag_) {
+    if (graph.kind(items[3]) != Kind::string) refuse("item 3, the location, is no text");
+    last_tag_ = items[3];
+    tag_text_ = graph.text(items[3]);
+    device_ = storages_->device_ordinal(options_.map_location->tag_for(tag_text_));
+  }
+  const NodeKind numel_kind = graph.document().kind(items[4]);
+  if (numel_kind != NodeKind::integer) refuse("item 4, the number of elements, is no integer");
+  const std::int64_t numel = graph.document().integer(items[4]);
+  const DType dtype = class_meaning_.dtype.value_or(DType::u8);
+  const auto size = checked_mul<std::int64_t>(numel, static_cast<std::int64_t>(item_size(dtype)));
+  if (numel < 0 || !size) refuse("the number of elements is negative or overflows");
+  return {graph.text(items[2]), dtype, static_cast<std::uint64_t>(*size)};
+}
+
+std::uint32_t* ZipResolver::first_row(const Id& id, std::uint32_t record) {
+  if (record != StorageRow::kNoRecord) return &row_of_record_[record];
+  const auto found = row_of_missing_.find(id.key);
+  if (found != row_of_missing_.end()) return &found->second;
+  return &row_of_missing_.emplace(storages_->keep(id.key), 0).first->second;
+}
+
+std::uint32_t ZipResolver::find_or_add(const Id& id) {
+  const ArchiveReader& archive = storages_->archive();
+  const auto found = archive.find(kFolder, id.key, next_record_);
+  if (found) next_record_ = *found + 1;
+  const std::uint32_t record =
+      found ? static_cast<std::uint32_t>(*found) : StorageRow::kNoRecord;
+  std::uint32_t* const first = first_row(id, record);
+  if (*first == 0) {
+    const std::uint32_t row = add(id, record);
+    *first = row + 1;
+    return row;
+  }
+  std::uint32_t row = *first - 1;
+  for (;;) {
+    const StorageRow& known = storages_->row(row);
+    compare(id, known);
+    if (known.key == id.key && (known.dtype == id.dtype || known.size == id.size)) return row;
+    if (known.next == 0) break;
+    row = known.next;
+  }
+  const std::uint32_t added = add(id, record);
+  storages_->row(row).next = added;
+  return added;
+}
+
+std::uint32_t ZipResolver::add(const Id& id, std::uint32_t record) {
+  check_record(id, record);
+  StorageRow row;
+  row.key = storages_->keep(id.key);
+  row.size = id.size;
+  row.record = record;
+  row.dtype = id.dtype;
+  row.device = device_;
+  const std::uint32_t index = storages_->add(row);
+  restore(index, tag_text_);
+  return index;
+}
+
+void ZipResolver::check_record(const Id& id, std::uint32_t record) {
+  if (record == StorageRow::kNoRecord) {
+    note(id.key, Note::Severity::information, "the record is missing");
+    return;
+  }
+  const Record entry = storages_->archive().record(record);
+  if (entry.size < id.size) {
+    fail(ErrorCode::malformed_tensor, {entry.name}, "the record has {} bytes, its storage {}",
+         entry.size, id.size);
+  }
+  if (entry.size > id.size) {
+    note(id.key, Note::Severity::ambiguity, "the record is longer than its storage");
+  }
+}
+
+void ZipResolver::compare(const Id& id, const StorageRow& row) {
+  if (row.dtype != id.dtype && !(row.size == id.size && id.size == 0)) {
+    note(id.key, Note::Severity::ambiguity, "the storage is named with two element types");
+  } else if (row.size != id.size) {
+    note(id.key, Note::Severity::ambiguity, "the storage is named with two sizes");
+  } else if (device_ != row.device) {
+    note(id.key, Note::Severity::information, "the storage is named with two locations");
+  }
+}
+
+/// torch/serialization.py, `_get_restore_location`: a function is asked first; what it leaves, and
+/// every other rule, goes on by the tag.
+void ZipResolver::restore(std::uint32_t row, std::string_view tag) {
+  const MapLocation& rule = *options_.map_location;
+  if (!rule.is_set() && options_.devices == nullptr) return;
+  const std::string target = rule.tag_for(tag);
+  const Storage plain(storages_, row);
+  std::optional<Storage> made;
+  if (rule.function() != nullptr) made = (*rule.function())(plain, tag);
+  if (!made && rule.is_set() && target == "meta") made = Storage();
+  if (!made && options_.devices != nullptr) made = options_.devices->restore(plain, target);
+  restored_.push_back(made.value_or(plain));
+}
+
+void ZipResolver::note(std::string_view key, Note::Severity severity, std::string message) {
+  constexpr std::size_t kMostNotes = 100;
+  if (notes_.size() < kMostNotes) {
+    notes_.push_back({severity, std::string(kFolder) + std::string(key), std::move(message)});
+  }
+}
+
+}  // namespace flambeau

@@ -1,0 +1,95 @@
+// Bytes of storages: in place where the record is stored and the source in memory, else read (and
+// inflated) once and kept. A record that is longer than the first reference claims is cut to the
+// claim, as PyTorch up to 2.6 did; a shorter one was refused when the row was made.
+#include "torch/zip_storages.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/fail.h"
+
+namespace flambeau {
+
+ZipStorages::ZipStorages(ArchiveReader archive, std::shared_ptr<const void> keys_owner,
+                         bool verify)
+    : archive_(std::move(archive)), keys_owner_(std::move(keys_owner)), verify_(verify) {
+  rows_.reserve(archive_.size());
+}
+
+std::string_view ZipStorages::keep(std::string_view text) {
+  const auto copy = texts_.take(text.size());
+  std::copy(text.begin(), text.end(), copy.begin());
+  return {copy.data(), copy.size()};
+}
+
+std::uint16_t ZipStorages::device_ordinal(std::string_view tag) {
+  const auto found = std::find(devices_.begin(), devices_.end(), tag);
+  const auto ordinal = static_cast<std::size_t>(found - devices_.begin());
+  if (found == devices_.end()) {
+    if (ordinal > UINT16_MAX) fail(ErrorCode::limit, {}, "more than 65,536 location tags");
+    devices_.emplace_back(tag);
+  }
+  return static_cast<std::uint16_t>(ordinal);
+}
+
+void ZipStorages::finish() { verified_ = std::make_unique<std::atomic<bool>[]>(rows_.size()); }
+
+bool ZipStorages::is_verified(std::uint32_t index) const noexcept {
+  return !verify_ || verified_[index].load(std::memory_order_acquire);
+}
+
+void ZipStorages::mark_verified(std::uint32_t index) const noexcept {
+  verified_[index].store(true, std::memory_order_release);
+}
+
+std::string_view ZipStorages::device(std::uint32_t index) const noexcept {
+  return devices_[rows_[index].device];
+}
+
+bool ZipStorages::is_available(std::uint32_t index) const noexcept {
+  return rows_[index].record != StorageRow::kNoRecord;
+}
+
+std::string ZipStorages::name_of(std::uint32_t index) const {
+  return "data/" + std::string(rows_[index].key);
+}
+
+Block ZipStorages::load(std::uint32_t index) const {
+  const StorageRow& row = rows_[index];
+  if (row.record == StorageRow::kNoRecord) {
+    fail(ErrorCode::not_found, {name_of(index)}, "the archive has no such record");
+  }
+  const bool in_place =
+      archive_.source()->in_memory() && archive_.record(row.record).is_stored();
+  if (in_place) return archive_.read(row.record, false);
+  const std::lock_guard lock(mutex_);
+  auto& block = loaded_[index];
+  if (block.owner == nullptr) {
+    const bool check = !is_verified(index);
+    block = archive_.read(row.record, check);
+    if (check) mark_verified(index);
+  }
+  return block;
+}
+
+Bytes ZipStorages::bytes(std::uint32_t index) const {
+  const StorageRow& row = rows_[index];
+  return load(index).bytes.first(static_cast<std::size_t>(row.size));
+}
+
+void ZipStorages::verify(std::uint32_t index) const {
+  if (is_verified(index)) return;
+  archive_.verify(rows_[index].record, load(index).bytes);
+  mark_verified(index);
+}
+
+void ZipStorages::check(std::uint32_t index, std::uint32_t crc) const {
+  const Record record = archive_.record(rows_[index].record);
+  if (record.has_checksum() && record.crc32 != crc) {
+    fail(ErrorCode::checksum, {record.name}, "CRC-32 is {:08x}, the directory says {:08x}", crc,
+         record.crc32);
+  }
+  mark_verified(index);
+}
+
+}  // namespace flambeau

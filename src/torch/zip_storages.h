@@ -1,0 +1,91 @@
+// The storages of one zip archive: the table that tensors' handles point into, and the step from a
+// persistent id to a row of it (torch/serialization.py, `persistent_load` of `_load`).
+//
+//   ('storage', torch.FloatStorage, '0', 'cpu', 12)   ->   row of record `data/0`, 48 bytes, float32
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/arena.h"
+#include "flambeau/archive.h"
+#include "tensor/storage_table.h"
+
+namespace flambeau {
+
+/// One storage as the first reference to it describes it.
+struct StorageRow {
+  static constexpr std::uint32_t kNoRecord = UINT32_MAX;
+  /// Text of the key, in the pickle or in the table's own arena.
+  std::string_view key;
+  std::uint64_t size = 0;
+  /// Ordinal in the archive; `kNoRecord` where the archive lacks the record.
+  std::uint32_t record = kNoRecord;
+  /// The next row of the same key: another element type with another size (PyTorch >= 2.14 reads
+  /// the record once more for it). 0 is the end.
+  std::uint32_t next = 0;
+  /// Ordinal among the table's location tags.
+  std::uint16_t device = 0;
+  DType dtype = DType::u8;
+};
+
+/// Rows are added while one thread loads; afterwards the table is immutable but for what it has
+/// read and verified, which is guarded.
+class ZipStorages : public StorageTable {
+ public:
+  /// `keys_owner` keeps the texts of the keys alive: the pickle's bytes.
+  ZipStorages(ArchiveReader archive, std::shared_ptr<const void> keys_owner, bool verify);
+
+  std::uint32_t add(StorageRow row) {
+    rows_.push_back(row);
+    return static_cast<std::uint32_t>(rows_.size() - 1);
+  }
+  StorageRow& row(std::uint32_t index) noexcept { return rows_[index]; }
+  const StorageRow& row(std::uint32_t index) const noexcept { return rows_[index]; }
+  std::uint32_t row_count() const noexcept { return static_cast<std::uint32_t>(rows_.size()); }
+  /// A copy of a text that lives as long as the table.
+  std::string_view keep(std::string_view text);
+  /// Ordinal of a location tag; the same for equal tags.
+  std::uint16_t device_ordinal(std::string_view tag);
+  /// Call once, when all rows are there.
+  void finish();
+
+  const ArchiveReader& archive() const noexcept { return archive_; }
+  /// Whether copies check checksums.
+  bool verifies() const noexcept { return verify_; }
+  /// Whether `verify` would find nothing left to do.
+  bool is_verified(std::uint32_t index) const noexcept;
+  void mark_verified(std::uint32_t index) const noexcept;
+  /// Compares the checksum of a whole record, taken while it was read. Error: `checksum`.
+  void check(std::uint32_t index, std::uint32_t crc) const;
+
+  std::uint64_t size(std::uint32_t index) const noexcept override { return rows_[index].size; }
+  std::string_view key(std::uint32_t index) const noexcept override { return rows_[index].key; }
+  std::string_view device(std::uint32_t index) const noexcept override;
+  bool is_available(std::uint32_t index) const noexcept override;
+  Bytes bytes(std::uint32_t index) const override;
+  void verify(std::uint32_t index) const override;
+
+ private:
+  Block load(std::uint32_t index) const;
+  std::string name_of(std::uint32_t index) const;
+
+  ArchiveReader archive_;
+  std::shared_ptr<const void> keys_owner_;
+  bool verify_;
+  std::vector<StorageRow> rows_;
+  std::vector<std::string> devices_;
+  Arena<char> texts_;
+  std::unique_ptr<std::atomic<bool>[]> verified_;
+  mutable std::mutex mutex_;
+  mutable std::unordered_map<std::uint32_t, Block> loaded_;
+};
+
+}  // namespace flambeau
