@@ -1,0 +1,198 @@
+// Parsing is CLI11's, told by the table; the values are taken raw, because CLI11 would split
+// `['model']['w']`, a path of ours, as a list in brackets (see `shield`).
+#include "arguments.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <deque>
+
+#include "command.h"
+#include "suggest.h"
+
+namespace flambeau::cli {
+namespace {
+
+constexpr OptionRow kOptions[] = {
+    {"json", '\0', "", "One JSON document on standard output; errors, too.", "", &Arguments::json},
+    {"digest", '\0', "", "Add the SHA-256 of each tensor's elements; reads all data.", "",
+     &Arguments::digest},
+    {"long", 'l', "", "More columns: strides, offset, storage, device, flags, parts.", "",
+     &Arguments::long_form},
+    {"all", 'a', "", "Unfold long and deep containers, and long texts.", "", &Arguments::all},
+    {"full", '\0', "", "Print every element instead of the first and last ones.", "",
+     &Arguments::full},
+    {"record", '\0', "NAME", "The record to take, instead of data.pkl.", "", &Arguments::record},
+    {"output", 'o', "OUT", "The file to write: OUT.npy, or OUT.bin for the bare elements.", "",
+     &Arguments::output},
+    {"as", '\0', "DTYPE", "Convert to this dtype: float32, int64, …", "", &Arguments::as},
+    {"force", 'f', "", "Replace OUT if it exists, atomically.", "", &Arguments::force},
+    {"durability", '\0', "LEVEL", "What has reached the disk before success is reported.",
+     "none file full", &Arguments::durability},
+    {"max-output", '\0', "BYTES", "Allow results of this size that are over 64 times their input.",
+     "", &Arguments::max_output},
+    {"strict", '\0', "", "Refuse what two readers could see differently.", "", &Arguments::strict},
+    {"no-verify", '\0', "", "Do not check checksums.", "", &Arguments::no_verify},
+    {"unmapped", '\0', "", "Read FILE instead of mapping it (it may change meanwhile).", "",
+     &Arguments::unmapped},
+    {"encoding", '\0', "NAME", "How to read byte strings that Python 2 wrote.",
+     "utf-8 ascii latin1 bytes", &Arguments::encoding},
+    {"man", '\0', "", "The man page of all commands, as roff.", "", &Arguments::man},
+    {"help", 'h', "", "What the command does, with examples.", "", &Arguments::help},
+};
+
+// CLI11 takes an argument in brackets apart; behind this character, which it passes through, it
+// lets it be.
+constexpr char kShield = '\x1f';
+
+std::string shield(std::string_view given) {
+  std::string text(given);
+  if (text.starts_with('[')) text.insert(text.begin(), kShield);
+  return text;
+}
+
+std::string unshield(std::string text) {
+  if (text.starts_with(kShield)) text.erase(text.begin());
+  return text;
+}
+
+std::string flag_names(const OptionRow& row) {
+  std::string names = "--" + std::string(row.name);
+  if (row.letter != '\0') names += std::string(",-") + row.letter;
+  return names;
+}
+
+CLI::Option* add_row(CLI::App& app, const OptionRow& row) {
+  if (row.argument.empty()) return app.add_flag(flag_names(row));
+  const auto accept = [](const CLI::results_t&) { return true; };
+  return app.add_option(flag_names(row), accept)->expected(1);
+}
+
+// What is wrong with the value, in words; nothing where it was taken.
+std::optional<std::string> take(const OptionRow& row, std::string value, Arguments& arguments) {
+  if (auto* flag = std::get_if<bool Arguments::*>(&row.target)) {
+    if (value != "true") return fmt::format("--{} takes no value", row.name);
+    arguments.*(*flag) = true;
+  } else if (auto* text = std::get_if<std::string Arguments::*>(&row.target)) {
+    const auto allowed = words(row.choices);
+    if (!allowed.empty() && std::find(allowed.begin(), allowed.end(), value) == allowed.end()) {
+      return fmt::format("--{} is one of {}, not '{}'", row.name, fmt::join(allowed, ", "), value);
+    }
+    arguments.*(*text) = std::move(value);
+  } else {
+    std::uint64_t number = 0;
+    const char* const end = value.data() + value.size();
+    if (const auto [at, error] = std::from_chars(value.data(), end, number);
+        error != std::errc() || at != end || value.empty()) {
+      return fmt::format("--{} needs a number of bytes, not '{}'", row.name, value);
+    }
+    arguments.*std::get<std::optional<std::uint64_t> Arguments::*>(row.target) = number;
+  }
+  return std::nullopt;
+}
+
+// What the operands of a command's row stand for.
+struct Operands {
+  bool has_file = false;
+  std::size_t least = 0;
+  std::size_t most = 0;
+};
+
+Operands operands_of(const Command& command) {
+  Operands operands;
+  for (const std::string_view word : words(command.operands)) {
+    if (word == "FILE") {
+      operands.has_file = true;
+      continue;
+    }
+    if (!word.starts_with('[')) ++operands.least;
+    operands.most = word.find("...") != word.npos ? SIZE_MAX : operands.most + 1;
+  }
+  return operands;
+}
+
+std::optional<std::string> take_operands(const Command& command, std::deque<std::string> given,
+                                         Arguments& arguments) {
+  const Operands operands = operands_of(command);
+  const std::size_t file = operands.has_file ? 1 : 0;
+  if (given.size() < file + operands.least) {
+    return fmt::format("{} needs {}", command.name, command.operands);
+  }
+  if (operands.has_file) {
+    arguments.file = std::move(given.front());
+    given.pop_front();
+  }
+  if (given.size() > operands.most) {
+    return fmt::format("{} takes no argument '{}'", command.name, given[operands.most]);
+  }
+  arguments.names.assign(given.begin(), given.end());
+  return std::nullopt;
+}
+
+std::optional<std::string> take_options(const std::vector<CLI::Option*>& options,
+                                        const std::vector<const OptionRow*>& rows,
+                                        Arguments& arguments) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (const std::string& value : options[i]->results()) {
+      if (auto wrong = take(*rows[i], unshield(value), arguments)) return wrong;
+    }
+  }
+  return std::nullopt;
+}
+
+std::string describe_unknown(const Command& command, const std::string& option) {
+  const std::string_view name = std::string_view(option).substr(option.find_first_not_of('-'));
+  const std::string_view near = nearest(name.substr(0, name.find('=')), words(command.options));
+  const std::string hint = near.empty() ? fmt::format("`flambeau help {}` lists them", command.name)
+                                        : fmt::format("the nearest is --{}", near);
+  return fmt::format("{} has no option '{}'; {}", command.name, option, hint);
+}
+
+}  // namespace
+
+std::span<const OptionRow> option_rows() noexcept { return kOptions; }
+
+const OptionRow& option_row(std::string_view name) noexcept {
+  return *std::find_if(std::begin(kOptions), std::end(kOptions) - 1,
+                       [&](const OptionRow& row) { return row.name == name; });
+}
+
+std::vector<std::string_view> words(std::string_view list) {
+  std::vector<std::string_view> found;
+  while (!list.empty()) {
+    const std::size_t end = std::min(list.find(' '), list.size());
+    if (end > 0) found.push_back(list.substr(0, end));
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return found;
+}
+
+std::optional<std::string> parse_arguments(const Command& command, std::span<char* const> given,
+                                           Arguments& arguments) {
+  CLI::App app;
+  app.set_help_flag();
+  app.allow_extras();
+  std::vector<const OptionRow*> rows;
+  std::vector<CLI::Option*> options;
+  for (const std::string_view name : words(command.options)) {
+    rows.push_back(&option_row(name));
+    options.push_back(add_row(app, *rows.back()));
+  }
+  const auto accept = [](const CLI::results_t&) { return true; };
+  CLI::Option* const operands = app.add_option("operands", accept)->expected(0, -1);
+  operands->allow_extra_args();
+  std::vector<std::string> reversed;
+  for (auto text = given.rbegin(); text != given.rend(); ++text) reversed.push_back(shield(*text));
+  app.parse(std::move(reversed));
+  if (const auto unknown = app.remaining(); !unknown.empty()) {
+    return describe_unknown(command, unknown.front());
+  }
+  if (auto wrong = take_options(options, rows, arguments)) return wrong;
+  if (arguments.help) return std::nullopt;
+  std::deque<std::string> words_given;
+  for (const std::string& text : operands->results()) words_given.push_back(unshield(text));
+  return take_operands(command, std::move(words_given), arguments);
+}
+
+}  // namespace flambeau::cli

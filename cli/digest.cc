@@ -1,0 +1,90 @@
+// Every core takes a run of neighbours, cut so that the runs have about the same number of bytes.
+// Runs are waited for in order, so the error that is reported is that of the first tensor which has
+// one, whatever the cores were doing: the same file gives the same message.
+#include "digest.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <future>
+#include <thread>
+#include <vector>
+
+#include "progress.h"
+
+namespace flambeau::cli {
+namespace {
+
+constexpr std::uint64_t kLargeResult = std::uint64_t{1} << 30;
+constexpr std::uint64_t kLargeRatio = 16;
+
+bool has_digest(const Tensor& tensor) noexcept {
+  if (!tensor.storage() || !tensor.storage().is_available()) return false;
+  const std::uint64_t size = tensor.nbytes();
+  return size <= kLargeResult || size / kLargeRatio <= tensor.storage().size();
+}
+
+}  // namespace
+
+Digests::Digests(std::span<const Tensor* const> tensors) {
+  collect(tensors);
+  compute();
+}
+
+void Digests::collect(std::span<const Tensor* const> tensors) {
+  std::vector<const Tensor*> left(tensors.rbegin(), tensors.rend());
+  while (!left.empty()) {
+    const Tensor* const tensor = left.back();
+    left.pop_back();
+    const auto [at, is_new] = digests_.try_emplace(&tensor->record());
+    if (!is_new) continue;
+    if (has_digest(*tensor)) jobs_.push_back({tensor, &at->second});
+    const auto parts = tensor->parts();
+    for (auto part = parts.rbegin(); part != parts.rend(); ++part) left.push_back(&part->second);
+  }
+}
+
+std::vector<std::span<const Digests::Job>> Digests::cut(std::uint64_t total) const {
+  const std::size_t threads = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, 8);
+  std::vector<std::span<const Job>> runs;
+  std::uint64_t bytes = 0;
+  std::size_t start = 0;
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    bytes += jobs_[i].tensor->nbytes();
+    const bool is_last_run = runs.size() + 1 == threads;
+    const bool is_full = !is_last_run && bytes > total / threads * (runs.size() + 1);
+    if (!is_full && i + 1 < jobs_.size()) continue;
+    runs.push_back(std::span(jobs_).subspan(start, i + 1 - start));
+    start = i + 1;
+  }
+  return runs;
+}
+
+void Digests::compute() {
+  std::uint64_t total = 0;
+  for (const Job& job : jobs_) total += job.tensor->nbytes();
+  std::atomic<std::uint64_t> done = 0;
+  const auto work = [&done](std::span<const Job> run) {
+    for (const Job& job : run) {
+      *job.digest = sha256(*job.tensor);
+      done += job.tensor->nbytes();
+    }
+  };
+  std::vector<std::future<void>> results;
+  for (const auto run : cut(total)) {
+    results.push_back(std::async(std::launch::async, work, run));
+  }
+  ProgressLine line("digests");
+  for (auto& result : results) {
+    while (result.wait_for(line.interval()) == std::future_status::timeout) line.show(done, total);
+  }
+  line.clear();
+  for (auto& result : results) result.get();
+}
+
+const std::optional<Sha256>& Digests::of(const Tensor& tensor) const {
+  return digests_.at(&tensor.record());
+}
+
+}  // namespace flambeau::cli

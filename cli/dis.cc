@@ -1,0 +1,106 @@
+// `flambeau dis`: the pickle of a checkpoint, or a bare one, as Python's pickletools prints it. The
+// lines come out as they are decoded, so that a broken pickle shows what it did before it broke.
+#include <algorithm>
+#include <string>
+
+#include "command.h"
+#include "flambeau/archive.h"
+#include "flambeau/pickle.h"
+#include "json_writer.h"
+#include "session.h"
+
+namespace flambeau::cli {
+namespace {
+
+constexpr std::string_view kPickleRecord = "data.pkl";
+constexpr std::string_view kLocalHeader = "PK\x03\x04";
+constexpr std::string_view kEndRecord = "PK\x05\x06";
+// An end record of 22 bytes and the longest comment behind it (APPNOTE 4.3.16).
+constexpr std::uint64_t kTail = 22 + 0xFFFF;
+
+bool contains(const Block& block, std::string_view text) {
+  const auto is_same = [](std::byte byte, char c) { return byte == static_cast<std::byte>(c); };
+  return std::search(block.bytes.begin(), block.bytes.end(), text.begin(), text.end(), is_same) !=
+         block.bytes.end();
+}
+
+// A pickle of protocol 2 or later starts with PROTO; older ones are told from archives with data
+// in front by the archive's end record.
+bool is_archive(const Source& source) {
+  const std::uint64_t size = source.size();
+  if (size < kLocalHeader.size()) return false;
+  const Block head = source.view(0, kLocalHeader.size());
+  if (contains(head, kLocalHeader)) return true;
+  if (head.bytes.front() == static_cast<std::byte>(Opcode::PROTO)) return false;
+  const std::uint64_t tail = std::min(size, kTail);
+  return contains(source.view(size - tail, tail), kEndRecord);
+}
+
+struct Pickle {
+  Block block;
+  std::string name;
+};
+
+// Writes the lines of `pickle` to the output, or as a list to `json`.
+void write_lines(Session& session, const Pickle& pickle, JsonWriter* json) {
+  const auto write = [&](std::string_view line) {
+    if (json != nullptr) {
+      json->string(line);
+    } else {
+      session.out.append(line);
+      session.out.put('\n');
+    }
+  };
+  disassemble(pickle.block.bytes, write, pickle.name);
+}
+
+void write_document(Session& session, const Pickle& pickle) {
+  JsonWriter json(session.out);
+  json.begin_object();
+  json.key("file").string(session.arguments.file);
+  json.key("record").string(pickle.name);
+  json.key("lines").begin_array();
+  write_lines(session, pickle, &json);
+  json.end_array();
+  json.end_object();
+  session.out.put('\n');
+}
+
+int disassemble_to(Session& session, const Pickle& pickle) {
+  if (!session.arguments.json) return write_lines(session, pickle, nullptr), kDone;
+  session.out.discard(true);
+  write_document(session, pickle);
+  session.out.discard(false);
+  write_document(session, pickle);
+  return kDone;
+}
+
+int run_on_archive(Session& session, SourcePtr source, std::string_view name) {
+  ArchiveOptions options;
+  options.strict = session.arguments.strict;
+  const ArchiveReader archive(std::move(source), options);
+  const auto index = archive.find(name);
+  if (!index) {
+    const std::string message = "the archive has no record '" + std::string(name) + "'";
+    return session.refuse(ErrorCode::not_found, message, kNegative);
+  }
+  const Pickle pickle{archive.read(*index, !session.arguments.no_verify),
+                      std::string(archive.record(*index).name)};
+  return disassemble_to(session, pickle);
+}
+
+}  // namespace
+
+int run_dis(Session& session) {
+  const std::string& record = session.arguments.record;
+  SourcePtr source = session.open_source();
+  if (is_archive(*source)) {
+    return run_on_archive(session, std::move(source), record.empty() ? kPickleRecord : record);
+  }
+  if (!record.empty()) {
+    return session.refuse(ErrorCode::usage, "--record needs an archive; this is a bare pickle");
+  }
+  return disassemble_to(session, {source->view(0, source->size()), "pickle"});
+}
+
+}  // namespace flambeau::cli

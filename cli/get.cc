@@ -1,0 +1,146 @@
+// `flambeau get`: one tensor into a file, as numpy's .npy or as bare elements. The file appears
+// whole or not at all (`create_file`).
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "command.h"
+#include "flambeau/io.h"
+#include "flambeau/npy.h"
+#include "json_writer.h"
+#include "lookup.h"
+#include "session.h"
+#include "text.h"
+
+namespace flambeau::cli {
+namespace {
+
+constexpr std::string_view kNpy = ".npy";
+constexpr std::string_view kRaw = ".bin";
+
+FileSinkOptions sink_options(const Arguments& arguments) {
+  FileSinkOptions options;
+  options.overwrite = arguments.force;
+  if (arguments.durability == "none") options.durability = Durability::none;
+  if (arguments.durability == "file") options.durability = Durability::file;
+  return options;
+}
+
+// What is wrong with the options, before the file is opened.
+std::string complaint(const Arguments& arguments) {
+  const std::string& out = arguments.output;
+  if (out.empty()) return "get needs -o OUT.npy, or -o OUT.bin for the bare elements";
+  if (!out.ends_with(kNpy) && !out.ends_with(kRaw)) {
+    return fmt::format("OUT ends in {} or {}, unlike '{}'", kNpy, kRaw, out);
+  }
+  if (arguments.as.empty()) return {};
+  if (!parse_dtype(arguments.as)) return fmt::format("--as: no dtype is called '{}'", arguments.as);
+  return out.ends_with(kRaw) ? "--as goes with OUT.npy: bare elements are written as they are" : "";
+}
+
+// Names the parts of a tensor that has no array of its own.
+std::string parts_message(const Found& found) {
+  std::string message =
+      fmt::format("'{}' is {}: its elements stand in parts; get them one by one:", found.name,
+                  to_string(found.tensor->kind()));
+  for (const auto& part : found.tensor->parts()) {
+    message += fmt::format(" {}{}{}", found.name, found.name.empty() ? "" : ".", part.first);
+  }
+  return message;
+}
+
+bool has_parts_only(const Tensor& tensor) noexcept {
+  return tensor.kind() != TensorKind::strided && tensor.kind() != TensorKind::quantized &&
+         tensor.kind() != TensorKind::meta;
+}
+
+// Elements that lie as they are written need no copy.
+bool lies_ready(const Tensor& tensor) noexcept {
+  return tensor.kind() == TensorKind::strided && tensor.is_contiguous() && !tensor.is_conj() &&
+         !tensor.is_neg() && !tensor.is_byte_swapped();
+}
+
+void write_elements(Sink& sink, const Tensor& tensor) {
+  if (lies_ready(tensor)) {
+    tensor.storage().verify();
+    const auto start = static_cast<std::size_t>(tensor.offset()) * item_size(tensor.dtype());
+    return sink.write(tensor.storage().bytes().subspan(start, tensor.nbytes()));
+  }
+  std::vector<std::byte> elements(tensor.nbytes());
+  tensor.copy_to(elements);
+  sink.write(elements);
+}
+
+void report(Session& session, const Found& found) {
+  const Tensor& tensor = *found.tensor;
+  if (!session.arguments.json) {
+    session.out.print("{}: {} {} to {}\n", found.name.empty() ? "(root)" : escaped(found.name),
+                      to_string(tensor.dtype()), to_string(tensor.shape()),
+                      escaped(session.arguments.output));
+    return;
+  }
+  JsonWriter json(session.out);
+  json.begin_object();
+  json.key("file").string(session.arguments.file);
+  json.key("name").string(found.name);
+  json.key("dtype").string(to_string(tensor.dtype()));
+  json.key("shape").begin_array();
+  for (const std::int64_t size : tensor.shape()) json.number(size);
+  json.end_array();
+  json.key("output").string(session.arguments.output);
+  json.end_object();
+  session.out.put('\n');
+}
+
+int write_file(Session& session, const Found& found) {
+  const Arguments& arguments = session.arguments;
+  const Tensor& tensor = *found.tensor;
+  const auto sink = create_file(arguments.output, sink_options(arguments));
+  if (arguments.output.ends_with(kRaw)) {
+    write_elements(*sink, tensor);
+  } else {
+    write_npy(*sink, tensor, parse_dtype(arguments.as));
+  }
+  sink->commit();
+  report(session, found);
+  return kDone;
+}
+
+// The size of what will be written.
+std::uint64_t result_size(const Arguments& arguments, const Tensor& tensor) noexcept {
+  const auto as = parse_dtype(arguments.as);
+  if (!as) return tensor.nbytes();
+  return static_cast<std::uint64_t>(tensor.numel()) * item_size(*as);
+}
+
+}  // namespace
+
+int run_get(Session& session) {
+  const Arguments& arguments = session.arguments;
+  if (const std::string wrong = complaint(arguments); !wrong.empty()) {
+    return session.refuse(ErrorCode::usage, wrong);
+  }
+  const Checkpoint& file = session.open();
+  const std::string& name = arguments.names.front();
+  const auto found = look_up(file, name);
+  if (!found) return refuse_unknown(session, file, name);
+  if (!found->tensor) {
+    const std::string type = found->value.type_name();
+    return session.refuse(
+        ErrorCode::not_found,
+        fmt::format("'{}' is no tensor but {}; `flambeau show` prints it", name, type), kNegative);
+  }
+  if (has_parts_only(*found->tensor)) {
+    return session.refuse(ErrorCode::unsupported, parts_message(*found));
+  }
+  if (const Storage& storage = found->tensor->storage()) {
+    const std::uint64_t size = result_size(arguments, *found->tensor);
+    if (auto error = refuse_expansion(arguments, size, storage.size())) {
+      return session.refuse(*error);
+    }
+  }
+  return write_file(session, *found);
+}
+
+}  // namespace flambeau::cli

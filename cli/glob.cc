@@ -1,0 +1,78 @@
+// The usual way with one point to return to: when something after a `*` does not fit, that `*`
+// takes one character more. Earlier ones need not be tried again, since the last can take anything.
+#include "glob.h"
+
+#include "text.h"
+
+namespace flambeau::cli {
+namespace {
+
+char32_t take(std::string_view& text) noexcept {
+  const CodePoint code = next_code_point(text);
+  text.remove_prefix(code.size);
+  // Bytes that are not UTF-8 equal themselves and nothing else.
+  return code.valid ? code.value : code.value | 0x80000000;
+}
+
+// Where the set at the start of `pattern` ends (past its `]`); 0 where there is no set. A `]` right
+// after the opening is a member.
+std::size_t set_size(std::string_view pattern) noexcept {
+  std::size_t at = pattern.size() > 1 && pattern[1] == '!' ? 2 : 1;
+  const std::size_t end = pattern.find(']', at + 1);
+  return end == std::string_view::npos ? 0 : end + 1;
+}
+
+bool set_has(std::string_view members, char32_t code) noexcept {
+  while (!members.empty()) {
+    const char32_t low = take(members);
+    if (members.size() < 2 || members.front() != '-') {
+      if (code == low) return true;
+      continue;
+    }
+    members.remove_prefix(1);
+    const char32_t high = take(members);
+    if (low <= code && code <= high) return true;
+  }
+  return false;
+}
+
+// Takes one element of `pattern`, no `*`, and one character of `name`; whether they fit.
+bool take_one(std::string_view& pattern, std::string_view& name) noexcept {
+  if (name.empty()) return false;
+  const std::size_t set = pattern.front() == '[' ? set_size(pattern) : 0;
+  if (set == 0) {
+    const char32_t wanted = take(pattern);
+    const char32_t found = take(name);
+    return wanted == '?' || wanted == found;
+  }
+  const bool negated = pattern[1] == '!';
+  const std::size_t start = negated ? 2 : 1;
+  const std::string_view members = pattern.substr(start, set - 1 - start);
+  pattern.remove_prefix(set);
+  return set_has(members, take(name)) != negated;
+}
+
+}  // namespace
+
+bool matches(std::string_view pattern, std::string_view name) noexcept {
+  bool starred = false;
+  std::string_view after_star;
+  std::string_view retry;
+  for (;;) {
+    if (pattern.empty() && name.empty()) return true;
+    if (!pattern.empty() && pattern.front() == '*') {
+      pattern.remove_prefix(1);
+      starred = true;
+      after_star = pattern;
+      retry = name;
+      continue;
+    }
+    if (!pattern.empty() && take_one(pattern, name)) continue;
+    if (!starred || retry.empty()) return false;
+    take(retry);
+    pattern = after_star;
+    name = retry;
+  }
+}
+
+}  // namespace flambeau::cli

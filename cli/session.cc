@@ -1,0 +1,121 @@
+// Messages are one line, `flambeau: FILE: PLACE: what is wrong`. Errors of the library name the
+// file themselves where opening failed, and only the record or tensor later on; `place_of` evens
+// that out.
+#include "session.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "json_writer.h"
+#include "terminal.h"
+#include "text.h"
+
+namespace flambeau::cli {
+namespace {
+
+constexpr std::string_view kStandardInput = "standard input";
+// The same ratio as `Limits::max_expansion`, which the library holds copies to.
+constexpr std::uint64_t kExpansion = Limits{}.max_expansion;
+
+OpenOptions open_options(const Arguments& arguments) {
+  OpenOptions options;
+  options.mapped = !arguments.unmapped;
+  options.verify = !arguments.no_verify;
+  options.strict = arguments.strict;
+  options.encoding = arguments.encoding;
+  options.limits.max_output = arguments.max_output.value_or(0);
+  return options;
+}
+
+void write_error_object(Output& out, const Error& error, std::string_view where) {
+  JsonWriter json(out);
+  json.begin_object();
+  json.key("error").begin_object();
+  json.key("code").string(to_string(error.code()));
+  json.key("where").string(where);
+  json.key("offset");
+  error.offset() ? json.unsigned_number(*error.offset()) : json.null();
+  json.key("message").string(error.message());
+  json.end_object();
+  json.end_object();
+  out.put('\n');
+}
+
+SourcePtr read_standard_input() {
+  auto bytes = std::make_shared<std::vector<std::byte>>();
+  if (const int error = terminal::read_input(*bytes); error != 0) {
+    // Opened by its name, what cannot be read is refused by the library, with its reason.
+    return open_file("/dev/stdin");
+  }
+  const std::span<const std::byte> view = *bytes;
+  return own_memory({view, std::move(bytes)}, std::string(kStandardInput));
+}
+
+}  // namespace
+
+SourcePtr Session::open_source() {
+  if (arguments.file == "-") return read_standard_input();
+  return open_file(arguments.file, {.mapped = !arguments.unmapped});
+}
+
+const Checkpoint& Session::open() {
+  if (arguments.file == "-") {
+    checkpoint_.emplace(Checkpoint::open(read_standard_input(), open_options(arguments)));
+  } else {
+    checkpoint_.emplace(Checkpoint::open(arguments.file, open_options(arguments)));
+  }
+  return *checkpoint_;
+}
+
+std::string Session::place_of(const Error& error) const {
+  const std::string_view file = arguments.file == "-" ? kStandardInput : arguments.file;
+  if (file.empty() || error.where().starts_with(file)) return error.where();
+  if (error.where().empty()) return std::string(file);
+  return fmt::format("{}: {}", file, error.where());
+}
+
+int Session::refuse(const Error& error, int status) {
+  const Error placed(error.code(), place_of(error), error.offset(), error.message());
+  if (arguments.json) {
+    out.drop();
+    write_error_object(out, placed, placed.where());
+  }
+  out.flush();
+  write_message(fmt::format("flambeau: {}", placed.what()));
+  return status;
+}
+
+int Session::refuse(ErrorCode code, std::string message, int status) {
+  return refuse(Error(code, {}, std::nullopt, std::move(message)), status);
+}
+
+void Session::warn(std::string_view text) {
+  write_message(fmt::format("flambeau: {}: {}", escaped(arguments.file), escaped(text)));
+}
+
+int Session::finish(int status) {
+  out.flush();
+  if (out.error() == 0) return status;
+  write_message(fmt::format("flambeau: standard output: {}", terminal::describe(out.error())));
+  return kFailed;
+}
+
+void write_message(std::string_view line) {
+  std::string text(line);
+  text += '\n';
+  terminal::write(terminal::Stream::error, text);
+}
+
+std::optional<Error> refuse_expansion(const Arguments& arguments, std::uint64_t size,
+                                      std::uint64_t input) {
+  const std::uint64_t needed = size / kExpansion + (size % kExpansion != 0 ? 1 : 0);
+  if (needed <= input || size <= arguments.max_output.value_or(0)) return std::nullopt;
+  return Error(
+      ErrorCode::limit, {}, std::nullopt,
+      fmt::format("the result of {} is over {} times its input of {}; --max-output {} lets "
+                  "it through",
+                  counted(size, "byte"), kExpansion, counted(input, "byte"), size));
+}
+
+}  // namespace flambeau::cli

@@ -1,0 +1,79 @@
+// POSIX calls of the command line. Everything here is thin on purpose: decisions about what to
+// print stand elsewhere, so that they can be read and tested without a terminal.
+#include "terminal.h"
+
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+
+namespace flambeau::cli::terminal {
+namespace {
+
+// Linux transfers at most 0x7ffff000 bytes in one call; a round number below it.
+constexpr std::size_t kLargestTransfer = std::size_t{1} << 30;
+// Standard input is usually a pipe, which gives 64 KiB at a time.
+constexpr std::size_t kReadSize = std::size_t{1} << 20;
+
+bool has_value(const char* variable) noexcept {
+  const char* value = std::getenv(variable);
+  return value != nullptr && *value != '\0';
+}
+
+}  // namespace
+
+void prepare() noexcept {
+  std::signal(SIGPIPE, SIG_IGN);
+  for (int fd = 0; fd <= 2; ++fd) {
+    // `open` takes the lowest free number, which is `fd`. Read-only: a later write says EBADF.
+    if (::fcntl(fd, F_GETFD) == -1 && ::open("/dev/null", O_RDONLY) == -1) return;
+  }
+}
+
+bool is_terminal(Stream stream) noexcept { return ::isatty(static_cast<int>(stream)) == 1; }
+
+std::size_t width() noexcept {
+  winsize size{};
+  if (!is_terminal(Stream::output) || ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return 0;
+  return size.ws_col;
+}
+
+bool wants_colour() noexcept {
+  if (!is_terminal(Stream::output) || has_value("NO_COLOR")) return false;
+  const char* kind = std::getenv("TERM");
+  return kind != nullptr && std::string_view(kind) != "dumb";
+}
+
+int write(Stream stream, std::string_view text) noexcept {
+  while (!text.empty()) {
+    const ssize_t taken =
+        ::write(static_cast<int>(stream), text.data(), std::min(text.size(), kLargestTransfer));
+    if (taken >= 0) {
+      text.remove_prefix(static_cast<std::size_t>(taken));
+    } else if (errno != EINTR) {
+      return errno;
+    }
+  }
+  return 0;
+}
+
+std::string_view describe(int error) noexcept { return std::strerror(error); }
+
+int read_input(std::vector<std::byte>& bytes) {
+  for (;;) {
+    const std::size_t before = bytes.size();
+    bytes.resize(before + kReadSize);
+    const ssize_t got = ::read(STDIN_FILENO, bytes.data() + before, kReadSize);
+    const int error = errno;
+    bytes.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    if (got == 0) return 0;
+    if (got < 0 && error != EINTR) return error;
+  }
+}
+
+}  // namespace flambeau::cli::terminal
