@@ -14,8 +14,8 @@ NEED_TORCH = ("test_ls", "test_fresh")
 
 def main():
     name = sys.argv[1]
-    python = os.environ.get("FLAMBEAU_PYTHON")
-    if python and os.environ.pop("FLAMBEAU_PYTHON"):
+    python = os.environ.pop("FLAMBEAU_PYTHON", None)
+    if python:
         os.execv(python, [python, *sys.argv])
     if name in NEED_TORCH and not importlib.util.find_spec("torch"):
         print(f"{name} needs PyTorch, and {sys.executable} has none")
