@@ -36,25 +36,32 @@ class Dimensions {
   std::shared_ptr<const std::int64_t[]> far_;
 };
 
-/// What only some kinds have.
+/// What only some kinds have. Parts may have parts: the destructor takes such a chain apart in a
+/// loop, however long a file made it.
 struct TensorExtension {
+  ~TensorExtension();
+
   std::vector<std::pair<std::string, Tensor>> parts;
   std::optional<Quantizer> quantizer;
   std::optional<bool> is_coalesced;
+  /// The location tag of a tensor whose rebuild names one beside its storage's; else empty.
+  std::string device;
 };
 
+/// 136 bytes: a file of a hundred thousand tensors keeps them in one array. The small members stand
+/// in the tail of `storage`.
 struct TensorRecord {
-  Storage storage;
+  [[no_unique_address]] Storage storage;
   TensorKind kind = TensorKind::strided;
   DType dtype = DType::f32;
-  bool has_shape = true;
-  bool requires_grad = false;
-  bool is_parameter = false;
-  bool is_conj = false;
-  bool is_neg = false;
-  bool is_byte_swapped = false;
+  bool has_shape : 1 = true;
+  bool requires_grad : 1 = false;
+  bool is_parameter : 1 = false;
+  bool is_conj : 1 = false;
+  bool is_neg : 1 = false;
+  bool is_byte_swapped : 1 = false;
   /// A view cut out by `Tensor::slice`: copying it touches its own elements, not the whole record.
-  bool is_slice = false;
+  bool is_slice : 1 = false;
   std::int64_t offset = 0;
   Dimensions dimensions;
   std::shared_ptr<const TensorExtension> extension;

@@ -1,6 +1,7 @@
 // The invariants of sparse and nested tensors: torch/csrc/utils/tensor_new.cpp,
-// `_validate_sparse_coo_tensor_args`, and aten/src/ATen/native/sparse/ValidateCompressedIndicesCommon.h
-// (numbers 5.1 to 5.6 there). Shapes and types of the parts were checked when the tensor was made.
+// `_validate_sparse_coo_tensor_args`, and
+// aten/src/ATen/native/sparse/ValidateCompressedIndicesCommon.h (numbers 5.1 to 5.6 there). Shapes
+// and types of the parts were checked when the tensor was made.
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -24,7 +25,21 @@ std::vector<std::int64_t> elements_of(const Tensor& tensor, std::string_view par
   return tensor.find_part(part)->to<std::int64_t>();
 }
 
-/// Row d of the indices lies within dimension d; the pairs of a coalesced tensor ascend.
+/// The columns of a coalesced tensor's indices ascend, in the order of their dimensions.
+void validate_order(const Tensor& tensor, std::span<const std::int64_t> indices,
+                    std::size_t count) {
+  const auto precedes = [&](std::size_t a, std::size_t b) {
+    for (std::size_t at = 0; at < indices.size(); at += count) {
+      if (indices[at + a] != indices[at + b]) return indices[at + a] < indices[at + b];
+    }
+    return false;
+  };
+  for (std::size_t i = 1; i < count; ++i) {
+    if (!precedes(i - 1, i)) reject(tensor, "it is said to be coalesced, but is not");
+  }
+}
+
+/// Row d of the indices lies within dimension d; the columns of a coalesced tensor ascend.
 void validate_coo(const Tensor& tensor) {
   const std::vector<std::int64_t> indices = elements_of(tensor, "indices");
   const auto shape = tensor.find_part("indices")->shape();
@@ -36,6 +51,7 @@ void validate_coo(const Tensor& tensor) {
       reject(tensor, "index {} of dimension {}, whose size is {}", indices[i], dimension, size);
     }
   }
+  if (tensor.is_coalesced() == true) validate_order(tensor, indices, count);
 }
 
 /// The compressed dimension and the other one, in blocks.

@@ -1,0 +1,163 @@
+// Reading elements. `stored_elements` is where a view meets its bytes: whatever made the record,
+// its bounds are compared with the bytes that are really there. Contiguous elements that need no
+// change are used in place; all others pass through a gatherer in pieces that fit a cache, and the
+// lazy bits are applied to each piece while it is there.
+#include "tensor/elements.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "base/checked.h"
+#include "tensor/element_bits.h"
+#include "tensor/memory.h"
+#include "tensor/packed.h"
+#include "tensor/record.h"
+
+namespace flambeau {
+namespace {
+
+constexpr std::size_t kPieceSize = std::size_t{1} << 18;
+
+std::string names_of_parts(const Tensor& tensor) {
+  std::string names;
+  for (const auto& [name, part] : tensor.parts()) {
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  return names;
+}
+
+/// Whether a lazily negated or conjugated view has anything to resolve.
+bool has_lazy_bits(const Tensor& tensor) noexcept {
+  return tensor.is_neg() ||
+         (tensor.is_conj() && category(tensor.dtype()) == DTypeCategory::complex);
+}
+
+bool is_plain(const Tensor& tensor) noexcept {
+  return tensor.is_contiguous() && !has_lazy_bits(tensor) &&
+         !(tensor.is_byte_swapped() && swap_unit(tensor.dtype()) > 1);
+}
+
+}  // namespace
+
+void check_has_elements(const Tensor& tensor) {
+  const TensorKind kind = tensor.kind();
+  if (kind == TensorKind::strided || kind == TensorKind::quantized) return;
+  if (kind == TensorKind::meta) {
+    fail(ErrorCode::unsupported, {}, "a meta tensor has no elements");
+  }
+  fail(ErrorCode::unsupported, {}, "a {} tensor has no single array of elements; its parts are: {}",
+       to_string(kind), names_of_parts(tensor));
+}
+
+Bytes stored_elements(const Tensor& tensor) {
+  check_has_elements(tensor);
+  const Bytes bytes = tensor.storage().bytes();
+  check_view(tensor.record(), bytes.size(), tensor.storage().key());
+  if (tensor.numel() == 0) return {};
+  return bytes.subspan(static_cast<std::size_t>(tensor.offset()) * item_size(tensor.dtype()));
+}
+
+ElementStream::ElementStream(const Tensor& tensor, std::endian order)
+    : tensor_(tensor), is_native_(order == std::endian::native) {
+  const DType dtype = tensor.dtype();
+  check_has_elements(tensor);
+  if (tensor.is_neg() && !is_negatable(dtype)) {
+    fail(ErrorCode::unsupported, {}, "{} has no negative", to_string(dtype));
+  }
+  if (tensor.nbytes() == std::numeric_limits<std::uint64_t>::max()) {
+    fail(ErrorCode::limit, {}, "{} elements are more bytes than can be counted", tensor.numel());
+  }
+  if (is_packed_quantized(dtype) && !tensor.is_contiguous()) {
+    fail(ErrorCode::unsupported, {}, "a view of {} elements that are not contiguous",
+         to_string(dtype));
+  }
+  if (!tensor.record().is_slice) tensor.storage().verify();
+  const Bytes stored = stored_elements(tensor);
+  const bool is_ordered = tensor.is_byte_swapped() != is_native_ || swap_unit(dtype) == 1;
+  if (tensor.is_contiguous() && !has_lazy_bits(tensor) && is_ordered) {
+    in_place_ = stored.first(static_cast<std::size_t>(tensor.nbytes()));
+  } else {
+    gatherer_.emplace(stored.data(), tensor.shape(), tensor.strides(), item_size(dtype));
+  }
+}
+
+std::size_t ElementStream::remaining() const noexcept {
+  return gatherer_ ? gatherer_->remaining() : in_place_.size();
+}
+
+Bytes ElementStream::next(MutableBytes scratch) noexcept {
+  if (!gatherer_) return std::exchange(in_place_, {});
+  const std::size_t whole = scratch.size() - scratch.size() % item_size(tensor_.dtype());
+  const MutableBytes piece = scratch.first(std::min(whole, gatherer_->remaining()));
+  gatherer_->read(piece);
+  resolve(piece);
+  return piece;
+}
+
+void ElementStream::read(MutableBytes out) noexcept {
+  if (!gatherer_) {
+    if (!out.empty()) std::memcpy(out.data(), in_place_.data(), out.size());
+    in_place_ = in_place_.subspan(out.size());
+    return;
+  }
+  while (!out.empty()) out = out.subspan(next(out.first(std::min(out.size(), kPieceSize))).size());
+}
+
+void ElementStream::resolve(MutableBytes piece) const noexcept {
+  const DType dtype = tensor_.dtype();
+  const std::size_t unit = swap_unit(dtype);
+  if (tensor_.is_byte_swapped()) swap_bytes(piece, unit);
+  if (tensor_.is_neg()) negate(piece, dtype);
+  if (tensor_.is_conj() && category(dtype) == DTypeCategory::complex) conjugate(piece, dtype);
+  if (!is_native_) swap_bytes(piece, unit);
+}
+
+void Tensor::copy_to(std::span<std::byte> out) const {
+  check_has_elements(*this);
+  if (out.size() != nbytes()) {
+    fail(ErrorCode::usage, {}, "a buffer of {} bytes for elements of {}", out.size(), nbytes());
+  }
+  ElementStream(*this).read(out);
+}
+
+Tensor Tensor::contiguous(std::uint64_t max_expansion) const {
+  check_has_elements(*this);
+  if (is_plain(*this)) return *this;
+  const std::uint64_t size = nbytes();
+  const auto most = checked_mul(max_expansion, storage().size());
+  if (most && size > *most) {
+    fail(ErrorCode::limit, {}, "{} bytes would be made of a storage of {}: over {} times", size,
+         storage().size(), max_expansion);
+  }
+  const std::shared_ptr<std::byte[]> copy(new std::byte[static_cast<std::size_t>(size)]);
+  const MutableBytes bytes(copy.get(), static_cast<std::size_t>(size));
+  copy_to(bytes);
+  TensorRecord record = *record_;
+  record.storage = memory_storage(bytes, copy, device());
+  record.offset = 0;
+  record.dimensions =
+      Dimensions(shape(), contiguous_strides(shape()).value_or(std::vector<std::int64_t>(ndim())));
+  record.is_conj = record.is_neg = record.is_byte_swapped = record.is_slice = false;
+  return Tensor(std::make_shared<const TensorRecord>(std::move(record)));
+}
+
+const void* Tensor::elements_as(DType dtype, std::size_t alignment) const {
+  const auto refuse = [&](std::string_view why) {
+    fail(ErrorCode::not_viewable, {}, "{} elements cannot be viewed as {}: {}; to<T>() copies them",
+         to_string(this->dtype()), to_string(dtype), why);
+  };
+  if (kind() != TensorKind::strided) refuse("the tensor is " + std::string(to_string(kind())));
+  if (dtype != this->dtype()) refuse("the types differ");
+  if (has_lazy_bits(*this)) refuse("a conjugate or negative bit is set");
+  if (is_byte_swapped() && item_size(dtype) > 1) refuse("the byte order is not this machine's");
+  if (!is_contiguous()) refuse("strides " + to_string(strides()) + " are not contiguous");
+  if (numel() == 0) return nullptr;
+  const std::byte* elements = stored_elements(*this).data();
+  if (std::bit_cast<std::uintptr_t>(elements) % alignment != 0) refuse("they are not aligned");
+  return elements;
+}
+
+}  // namespace flambeau

@@ -1,0 +1,69 @@
+// Slices: a new record over the same storage. Numbers are clamped as Python's `slice.indices` does
+// (CPython, Objects/sliceobject.c: PySlice_AdjustIndices).
+#include <algorithm>
+
+#include "tensor/packed.h"
+#include "tensor/record.h"
+
+namespace flambeau {
+namespace {
+
+std::int64_t clamp_index(std::int64_t index, std::int64_t size) noexcept {
+  if (index < 0) index = std::max<std::int64_t>(index + size, 0);
+  return std::min(index, size);
+}
+
+std::size_t dimension_of(const Tensor& tensor, std::int64_t dim) {
+  const auto rank = static_cast<std::int64_t>(tensor.ndim());
+  if (dim < -rank || dim >= rank) {
+    fail(ErrorCode::usage, {}, "dimension {} of a tensor of {}", dim, rank);
+  }
+  return static_cast<std::size_t>(dim < 0 ? dim + rank : dim);
+}
+
+void check_sliceable(const Tensor& tensor) {
+  const bool has_strides = tensor.strides().size() == tensor.ndim() && tensor.has_shape();
+  if (!has_strides || is_packed_quantized(tensor.dtype())) {
+    fail(ErrorCode::unsupported, {}, "a {} tensor of {} cannot be sliced", to_string(tensor.kind()),
+         to_string(tensor.dtype()));
+  }
+}
+
+/// The quantizer of the slice: scales and zero points along the sliced dimension are sliced, too.
+std::shared_ptr<const TensorExtension> slice_extension(const TensorExtension& whole,
+                                                       std::int64_t start, std::int64_t stop,
+                                                       std::int64_t step) {
+  TensorExtension extension = whole;
+  for (auto& [name, part] : extension.parts) part = part.slice(0, start, stop, step);
+  return std::make_shared<const TensorExtension>(std::move(extension));
+}
+
+}  // namespace
+
+Tensor Tensor::slice(std::int64_t dim, std::int64_t start, std::int64_t stop,
+                     std::int64_t step) const {
+  const std::size_t along = dimension_of(*this, dim);
+  if (step < 1) fail(ErrorCode::usage, {}, "a slice with step {}", step);
+  check_sliceable(*this);
+  std::vector<std::int64_t> sizes(shape().begin(), shape().end());
+  std::vector<std::int64_t> steps(strides().begin(), strides().end());
+  const std::int64_t first = clamp_index(start, sizes[along]);
+  const std::int64_t last = std::max(first, clamp_index(stop, sizes[along]));
+  const std::int64_t count = (last - first) / step + ((last - first) % step != 0 ? 1 : 0);
+
+  TensorRecord record = *record_;
+  sizes[along] = count;
+  // A slice of one element or none leaves the stride alone: its product could overflow.
+  if (count > 0) record.offset += first * steps[along];
+  if (count > 1) steps[along] *= step;
+  record.dimensions = Dimensions(sizes, steps);
+  record.is_slice = true;
+  record.is_parameter = false;
+  const Quantizer* q = quantizer();
+  if (q && q->axis && static_cast<std::size_t>(*q->axis) == along) {
+    record.extension = slice_extension(*record_->extension, start, stop, step);
+  }
+  return Tensor(std::make_shared<const TensorRecord>(std::move(record)));
+}
+
+}  // namespace flambeau
