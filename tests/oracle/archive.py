@@ -7,6 +7,9 @@ class Archive:
 
     def __init__(self, path):
         self.zip = zipfile.ZipFile(path)
+        for info in self.zip.infolist():
+            if info.CRC == 0:
+                del info.CRC  # "not computed": zipfile then compares nothing
         self.names = [info.filename for info in self.zip.infolist()]
         self.folder = self.names[0].split("/")[0]
         self.lower = {name.lower(): name for name in reversed(self.names)}
