@@ -52,7 +52,7 @@ struct Record {
 };
 
 struct ArchiveOptions {
-  Limits limits;
+  Limits limits{};
   /// Refuse (code `ambiguous`) what PyTorch accepts but two readers could see differently.
   bool strict = false;
 };

@@ -31,7 +31,7 @@
 namespace flambeau {
 
 struct OpenOptions {
-  Limits limits;
+  Limits limits{};
   /// Map the file; otherwise read what is asked for. See `Source::view` about mapped files.
   bool mapped = true;
   /// Check checksums of whatever is copied or digested.
@@ -40,7 +40,7 @@ struct OpenOptions {
   bool strict = false;
   /// Of Python 2 byte strings: "utf-8", "ascii", "latin1", or "bytes" to leave them bytes.
   std::string encoding = "utf-8";
-  MapLocation map_location;
+  MapLocation map_location{};
   /// Backends that restore storages to devices; the caller keeps it during `open`.
   const DeviceRegistry* devices = nullptr;
 };
@@ -86,9 +86,9 @@ struct ReadOptions {
   /// Check checksums while the bytes are copied.
   bool verify = true;
   /// Told from the calling thread.
-  ProgressCallback progress;
+  ProgressCallback progress{};
   /// A request to stop ends the read with `cancelled`; the buffers then hold anything.
-  std::stop_token stop;
+  std::stop_token stop{};
 };
 
 /// A tensor and the caller's memory for its elements (exactly `nbytes()` bytes).
