@@ -1,12 +1,10 @@
 // Small floats by table. A table of 256 binary32 values per 8-bit format is made at compile time
 // from the format's parameters: sign, exponent, mantissa, bias (OCP 8-bit Floating Point
 // Specification, revision 1.0; OCP Microscaling Formats, version 1.0, for e2m1 and e8m0; the
-// `fnuz` variants as in torch/headeronly/util/Float8_e4m3fnuz.h). binary16 goes through Imath,
-// without its own table, which would be a library to link.
-#define IMATH_HALF_NO_LOOKUP_TABLE
+// `fnuz` variants as in torch/headeronly/util/Float8_e4m3fnuz.h). binary16 goes through Imath.
 #include "tensor/float_bits.h"
 
-#include <Imath/half.h>
+#include <half.h>
 
 #include <array>
 #include <cstring>

@@ -191,8 +191,10 @@ void describe_nested(Text& text, const Tensor& tensor, const PrintOptions& optio
   const auto sizes = part_of(tensor, "sizes").to<std::int64_t>();
   const auto strides = part_of(tensor, "strides").to<std::int64_t>();
   const auto offsets = part_of(tensor, "storage_offsets").to<std::int64_t>();
+  // Without components the sizes are a tensor of no dimension, whose one element means nothing.
   const std::size_t rank = offsets.empty() ? 0 : sizes.size() / offsets.size();
-  if (sizes.size() != rank * offsets.size() || strides.size() != sizes.size()) {
+  const bool is_matrix = sizes.size() == rank * offsets.size() && strides.size() == sizes.size();
+  if (!offsets.empty() && !is_matrix) {
     fail(ErrorCode::malformed_tensor, {}, "{} sizes, {} strides and {} offsets of a nested tensor",
          sizes.size(), strides.size(), offsets.size());
   }
