@@ -8,38 +8,38 @@
 
 namespace flambeau {
 
-void Decoder::check_limit(const Instruction& ins) const {
-  if (limited_) {
-    fail(ErrorCode::limit, {where_, ins.offset}, "the pickle goes on behind max_pickle_size {}",
-         end_ - begin_);
+/// Refuses with `limit` where it is the limit, not the pickle, that ends here.
+void Decoder::check_limit(Position at) {
+  if (at.limited) {
+    fail(ErrorCode::limit, {at.where, at.offset}, "the pickle is larger than max_pickle_size");
   }
 }
 
-void Decoder::fail_at_end(const Instruction& ins) const {
-  check_limit(ins);
-  fail(ErrorCode::truncated, {where_, ins.offset}, "the pickle ends without STOP");
+void Decoder::fail_at_end(Position at) {
+  check_limit(at);
+  fail(ErrorCode::truncated, {at.where, at.offset}, "the pickle ends without STOP");
 }
 
-void Decoder::fail_unknown(const Instruction& ins) const {
-  fail(ErrorCode::malformed_pickle, {where_, ins.offset}, "byte 0x{:02x} is no opcode",
-       static_cast<unsigned>(ins.op));
+void Decoder::fail_unknown(Position at) {
+  fail(ErrorCode::malformed_pickle, {at.where, at.offset}, "byte 0x{:02x} is no opcode",
+       static_cast<unsigned>(at.op));
 }
 
-void Decoder::fail_negative(const Instruction& ins, std::int64_t length) const {
-  fail(ErrorCode::malformed_pickle, {where_, ins.offset}, "{} has a length of {} bytes",
-       to_string(ins.op), length);
+void Decoder::fail_negative(Position at, std::int64_t length) {
+  fail(ErrorCode::malformed_pickle, {at.where, at.offset}, "{} has a length of {} bytes",
+       to_string(at.op), length);
 }
 
-void Decoder::fail_unended(const Instruction& ins) const {
-  check_limit(ins);
-  fail(ErrorCode::truncated, {where_, ins.offset}, "{} needs a line, which has no end",
-       to_string(ins.op));
+void Decoder::fail_unended(Position at) {
+  check_limit(at);
+  fail(ErrorCode::truncated, {at.where, at.offset}, "{} needs a line, which has no end",
+       to_string(at.op));
 }
 
-void Decoder::fail_truncated(const Instruction& ins, std::uint64_t size) const {
-  check_limit(ins);
-  fail(ErrorCode::truncated, {where_, ins.offset}, "{} needs {} bytes, {} are left",
-       to_string(ins.op), size, remaining());
+void Decoder::fail_truncated(Position at, std::uint64_t size) {
+  check_limit(at);
+  fail(ErrorCode::truncated, {at.where, at.offset}, "{} needs {} bytes, {} are left",
+       to_string(at.op), size, at.left);
 }
 
 InstructionReader::InstructionReader(std::span<const std::byte> pickle,

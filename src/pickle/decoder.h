@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string_view>
+#include <type_traits>
 
 #include "base/bytes.h"
 #include "base/endian.h"
@@ -38,96 +39,106 @@ class Decoder {
 
   /// Reads one instruction and moves behind it. Must not be called again after STOP.
   void decode(Instruction& ins) {
+    decode(ins, [](auto) { return true; });
+  }
+
+  /// The same, and gives the opcode to `use` as a constant (`std::integral_constant`), so that what
+  /// `use` does with it is chosen by the same jump that chose how to read. Returns what `use` does.
+  template <typename Use>
+  [[gnu::always_inline]] bool decode(Instruction& ins, Use&& use) {
     ins.offset = offset();
     if (next_ == end_) [[unlikely]]
-      fail_at_end(ins);
-    const auto byte = static_cast<std::uint8_t>(*next_++);
-    ins.op = Opcode{byte};
-    switch (kArguments[byte]) {
-      case Argument::none: return;
-      case Argument::uint1: ins.integer = number<std::uint8_t>(ins); return;
-      case Argument::uint2: ins.integer = number<std::uint16_t>(ins); return;
-      case Argument::uint4: ins.integer = number<std::uint32_t>(ins); return;
-      case Argument::int4: ins.integer = signed_number(ins); return;
-      case Argument::uint8:
-        ins.integer = static_cast<std::int64_t>(number<std::uint64_t>(ins));
-        return;
-      case Argument::float8: ins.real = real(ins); return;
-      case Argument::long1:
-      case Argument::string1:
-      case Argument::bytes1:
-      case Argument::unicodestring1: ins.text = take(number<std::uint8_t>(ins), ins); return;
-      case Argument::bytes4:
-      case Argument::unicodestring4: ins.text = take(number<std::uint32_t>(ins), ins); return;
-      case Argument::long4:
-      case Argument::string4: ins.text = take(length(ins), ins); return;
-      case Argument::bytes8:
-      case Argument::bytearray8:
-      case Argument::unicodestring8: ins.text = take(number<std::uint64_t>(ins), ins); return;
-      case Argument::decimalnl_short:
-      case Argument::decimalnl_long:
-      case Argument::floatnl:
-      case Argument::stringnl:
-      case Argument::stringnl_noescape:
-      case Argument::unicodestringnl: ins.text = line(ins); return;
-      case Argument::stringnl_noescape_pair:
-        ins.text = line(ins);
-        ins.name = line(ins);
-        return;
-      case Argument::unknown: fail_unknown(ins);
+      fail_at_end(position(ins));
+    ins.op = Opcode{static_cast<std::uint8_t>(*next_++)};
+    switch (ins.op) {
+#define FLAMBEAU_OPCODE(name, byte, argument, protocol, before, after, meaning) \
+  case Opcode::name:                                                            \
+    read<Argument::argument>(ins);                                              \
+    return use(std::integral_constant<Opcode, Opcode::name>());
+#include "flambeau/opcodes.def"
+#undef FLAMBEAU_OPCODE
     }
+    fail_unknown(position(ins));
   }
 
  private:
+  template <Argument kind>
+  [[gnu::always_inline]] void read(Instruction& ins) {
+    using enum Argument;
+    if constexpr (kind == uint1) ins.integer = number<std::uint8_t>(ins);
+    if constexpr (kind == uint2) ins.integer = number<std::uint16_t>(ins);
+    if constexpr (kind == uint4) ins.integer = number<std::uint32_t>(ins);
+    if constexpr (kind == uint8)
+      ins.integer = static_cast<std::int64_t>(number<std::uint64_t>(ins));
+    if constexpr (kind == int4) ins.integer = signed_number(ins);
+    if constexpr (kind == float8) ins.real = real(ins);
+    if constexpr (size_of_count(kind) == 1) ins.text = take(number<std::uint8_t>(ins), ins);
+    if constexpr (size_of_count(kind) == 4) ins.text = take(number<std::uint32_t>(ins), ins);
+    if constexpr (size_of_count(kind) == 8) ins.text = take(number<std::uint64_t>(ins), ins);
+    if constexpr (kind == long4 || kind == string4) ins.text = take(length(ins), ins);
+    if constexpr (is_line(kind)) ins.text = line(ins);
+    if constexpr (kind == stringnl_noescape_pair) ins.name = line(ins);
+  }
+
   template <std::unsigned_integral T>
-  T number(const Instruction& ins) {
+  [[gnu::always_inline]] T number(const Instruction& ins) {
     if (remaining() < sizeof(T)) [[unlikely]]
-      fail_truncated(ins, sizeof(T));
+      fail_truncated(position(ins), sizeof(T));
     const T value = load_le<T>(next_);
     next_ += sizeof(T);
     return value;
   }
 
-  std::int32_t signed_number(const Instruction& ins) {
+  [[gnu::always_inline]] std::int32_t signed_number(const Instruction& ins) {
     return static_cast<std::int32_t>(number<std::uint32_t>(ins));
   }
 
-  double real(const Instruction& ins) {
+  [[gnu::always_inline]] double real(const Instruction& ins) {
     return std::bit_cast<double>(byte_swap(number<std::uint64_t>(ins)));
   }
 
-  std::uint64_t length(const Instruction& ins) {
+  [[gnu::always_inline]] std::uint64_t length(const Instruction& ins) {
     const std::int32_t length = signed_number(ins);
     if (length < 0) [[unlikely]]
-      fail_negative(ins, length);
+      fail_negative(position(ins), length);
     return static_cast<std::uint64_t>(length);
   }
 
-  std::string_view take(std::uint64_t size, const Instruction& ins) {
+  [[gnu::always_inline]] std::string_view take(std::uint64_t size, const Instruction& ins) {
     if (remaining() < size) [[unlikely]]
-      fail_truncated(ins, size);
+      fail_truncated(position(ins), size);
     const std::string_view text = as_text({next_, static_cast<std::size_t>(size)});
     next_ += size;
     return text;
   }
 
   /// Up to the next line end, which is passed over.
-  std::string_view line(const Instruction& ins) {
+  [[gnu::always_inline]] std::string_view line(const Instruction& ins) {
     const void* end = next_ == end_ ? nullptr : std::memchr(next_, '\n', remaining());
     if (end == nullptr) [[unlikely]]
-      fail_unended(ins);
+      fail_unended(position(ins));
     const std::string_view text = as_text({next_, static_cast<const std::byte*>(end)});
     next_ += text.size() + 1;
     return text;
   }
 
-  [[noreturn, gnu::cold]] void fail_at_end(const Instruction& ins) const;
-  [[noreturn, gnu::cold]] void fail_unknown(const Instruction& ins) const;
-  [[noreturn, gnu::cold]] void fail_negative(const Instruction& ins, std::int64_t length) const;
-  [[noreturn, gnu::cold]] void fail_unended(const Instruction& ins) const;
-  [[noreturn, gnu::cold]] void fail_truncated(const Instruction& ins, std::uint64_t size) const;
-  /// Refuses with `limit` where it is the limit, not the pickle, that ends here.
-  void check_limit(const Instruction& ins) const;
+  /// What a refusal tells, copied so that a decoder on the stack can live in registers.
+  struct Position {
+    std::string_view where;
+    std::uint64_t offset;
+    std::uint64_t left;
+    Opcode op;
+    bool limited;
+  };
+  Position position(const Instruction& ins) const noexcept {
+    return {where_, ins.offset, remaining(), ins.op, limited_};
+  }
+  [[noreturn, gnu::cold]] static void fail_at_end(Position at);
+  [[noreturn, gnu::cold]] static void fail_unknown(Position at);
+  [[noreturn, gnu::cold]] static void fail_negative(Position at, std::int64_t length);
+  [[noreturn, gnu::cold]] static void fail_unended(Position at);
+  [[noreturn, gnu::cold]] static void fail_truncated(Position at, std::uint64_t size);
+  static void check_limit(Position at);
 
   const std::byte* begin_;
   const std::byte* next_;

@@ -105,6 +105,7 @@ struct Node {
     double real;
     const char* text;
     Ref* items;
+    Ref near[2];  ///< the items of a tuple that has not more than these
     struct {
       Ref args;
       std::uint32_t extra;  ///< ordinal + 1 in the table of extras, 0 for none
@@ -113,6 +114,8 @@ struct Node {
   };
 };
 static_assert(sizeof(Node) == 16);
+
+inline constexpr std::uint32_t kNearItems = 2;
 
 /// Count of a text of 4 GiB or more; `Node::bits` is its place in a table of such texts.
 inline constexpr std::uint32_t kLargeText = UINT32_MAX;
@@ -169,6 +172,9 @@ class Document {
   /// at the place of its first and with the value of its last setting.
   std::span<const Ref> items(Ref ref) const noexcept {
     const Node& container = node(bits_of(ref));
+    if (container.kind == NodeKind::tuple && container.count <= kNearItems) {
+      return {container.near, container.count};
+    }
     const std::size_t width = container.kind == NodeKind::dict ? 2 : 1;
     return {container.items, container.count * width};
   }

@@ -14,12 +14,11 @@
 
 #include "base/text.h"
 #include "pickle/bigint.h"
-#include "pickle/text_argument.h"
 
 namespace flambeau {
 namespace {
 
-constexpr std::uint64_t kFirstNodes = 64;
+constexpr std::uint32_t kFirstNodes = 64;
 constexpr std::size_t kSingle = 1;
 constexpr std::size_t kPair = 2;
 
@@ -52,37 +51,27 @@ std::string_view describe(NodeKind kind) noexcept {
 DocumentBuilder::DocumentBuilder(const ParseOptions& options, const Step& step)
     : document_(options.owner),
       step_(step),
-      max_nodes_(std::min<std::uint64_t>(options.limits.max_nodes, kConstantBit)),
+      max_nodes_(static_cast<std::uint32_t>(
+          std::min<std::uint64_t>(options.limits.max_nodes, kConstantBit))),
       keys_(document_) {}
 
 void DocumentBuilder::grow() {
-  const std::uint64_t used = chunk_first_ + static_cast<std::uint64_t>(next_ - chunk_begin_);
-  if (used >= max_nodes_) {
+  if (count_ == max_nodes_) {
     fail(ErrorCode::limit, step_.place(), "the graph has more than max_nodes {} nodes", max_nodes_);
   }
-  const bool first_is_full = used >= Document::kChunkSize;
-  const std::uint64_t wanted =
-      first_is_full ? Document::kChunkSize
-                    : std::clamp<std::uint64_t>(used * 4, kFirstNodes, Document::kChunkSize);
-  if (first_is_full) {
-    add_chunk(std::min(wanted, max_nodes_ - used));
-  } else {
-    grow_first_chunk(std::min(wanted, max_nodes_));
+  if (count_ < Document::kChunkSize) {
+    return grow_first_chunk(std::clamp(count_ * 4, kFirstNodes, Document::kChunkSize));
   }
-}
-
-void DocumentBuilder::add_chunk(std::uint64_t size) {
-  chunk_first_ = static_cast<std::uint32_t>(document_.nodes_.size()) << Document::kChunkBits;
   document_.nodes_.push_back(std::make_unique_for_overwrite<Node[]>(Document::kChunkSize));
-  chunk_begin_ = next_ = document_.nodes_.back().get();
-  chunk_end_ = chunk_begin_ + size;
+  chunk_ = document_.nodes_.back().get();
+  room_ = std::min(max_nodes_, count_ + Document::kChunkSize);
 }
 
-void DocumentBuilder::grow_first_chunk(std::uint64_t size) {
-  auto chunk = std::make_unique_for_overwrite<Node[]>(size);
-  next_ = std::copy(chunk_begin_, next_, chunk.get());
-  chunk_begin_ = chunk.get();
-  chunk_end_ = chunk_begin_ + size;
+void DocumentBuilder::grow_first_chunk(std::uint32_t room) {
+  auto chunk = std::make_unique_for_overwrite<Node[]>(room);
+  std::copy(chunk_, chunk_ + count_, chunk.get());
+  chunk_ = chunk.get();
+  room_ = std::min(max_nodes_, room);
   document_.nodes_.clear();
   document_.nodes_.push_back(std::move(chunk));
 }
@@ -102,9 +91,8 @@ Ref DocumentBuilder::add_decoded_text(NodeKind kind, std::string_view text) {
   return ref;
 }
 
-Ref DocumentBuilder::add_string(std::string_view text) {
-  if (!is_ascii(text) && !is_utf8(text)) refuse(step_, "the text is not UTF-8");
-  return add_text(NodeKind::string, text);
+void DocumentBuilder::check_utf8(std::string_view text) const {
+  if (!is_utf8(text)) refuse(step_, "the text is not UTF-8");
 }
 
 Ref DocumentBuilder::add_long(std::string_view twos_complement) {
@@ -130,13 +118,6 @@ Ref DocumentBuilder::add_frozenset(std::span<const Ref> items) {
   const Ref ref = add_items_node(NodeKind::frozenset, items);
   unite_keys(ref);
   return ref;
-}
-
-Ref DocumentBuilder::add_object(Construction how, Ref callable, Ref args) {
-  Node& node = add(NodeKind::object, bits_of(callable));
-  node.detail = static_cast<std::uint8_t>(how);
-  node.call = {args, 0};
-  return last();
 }
 
 Ref DocumentBuilder::add_object_with_kwargs(Ref callable, Ref args, Ref kwargs) {
@@ -278,7 +259,7 @@ void DocumentBuilder::unite_keys(Ref container) {
 Document DocumentBuilder::finish(Ref root, std::uint64_t source_size, std::uint64_t left_on_stack,
                                  int protocol) {
   for (const Ref container : keyed_) unite_keys(container);
-  document_.node_count_ = chunk_first_ + static_cast<std::uint32_t>(next_ - chunk_begin_);
+  document_.node_count_ = count_;
   document_.root_ = root;
   document_.source_size_ = source_size;
   document_.left_on_stack_ = left_on_stack;

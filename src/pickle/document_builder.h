@@ -14,6 +14,7 @@
 #include "pickle/document.h"
 #include "pickle/keys.h"
 #include "pickle/step.h"
+#include "pickle/text_argument.h"
 
 namespace flambeau {
 
@@ -49,7 +50,11 @@ class DocumentBuilder {
   /// A text that had to be decoded: copied into the document.
   Ref add_decoded_text(NodeKind kind, std::string_view text);
   /// A string node of UTF-8 with surrogates let through.
-  Ref add_string(std::string_view text);
+  Ref add_string(std::string_view text) {
+    if (!is_ascii(text)) [[unlikely]]
+      check_utf8(text);
+    return add_text(NodeKind::string, text);
+  }
   /// An integer from two's complement in the pickle, of any size.
   Ref add_long(std::string_view twos_complement);
   /// The same from two's complement that lies elsewhere.
@@ -60,9 +65,20 @@ class DocumentBuilder {
     node.items = nullptr;
     return last();
   }
-  Ref add_tuple(std::span<const Ref> items) { return add_items_node(NodeKind::tuple, items); }
+  Ref add_tuple(std::span<const Ref> items) {
+    if (items.size() > kNearItems) return add_items_node(NodeKind::tuple, items);
+    Node& node = add(NodeKind::tuple, static_cast<std::uint32_t>(items.size()));
+    node.near[0] = items.size() > 0 ? items[0] : kNone;
+    node.near[1] = items.size() > 1 ? items[1] : kNone;
+    return last();
+  }
   Ref add_frozenset(std::span<const Ref> items);
-  Ref add_object(Construction how, Ref callable, Ref args);
+  Ref add_object(Construction how, Ref callable, Ref args) {
+    Node& node = add(NodeKind::object, bits_of(callable));
+    node.detail = static_cast<std::uint8_t>(how);
+    node.call = {args, 0};
+    return last();
+  }
   Ref add_object_with_kwargs(Ref callable, Ref args, Ref kwargs);
   /// The node of a class or function; the same for the same two names.
   Ref add_global(std::string_view module, std::string_view name);
@@ -86,10 +102,11 @@ class DocumentBuilder {
   Document finish(Ref root, std::uint64_t source_size, std::uint64_t left_on_stack, int protocol);
 
  private:
-  Node& add(NodeKind kind, std::uint32_t count) {
-    if (next_ == chunk_end_) [[unlikely]]
+  [[gnu::always_inline]] Node& add(NodeKind kind, std::uint32_t count) {
+    if (count_ == room_) [[unlikely]]
       grow();
-    Node& node = *next_++;
+    Node& node = chunk_[count_ & (Document::kChunkSize - 1)];
+    ++count_;
     node.kind = kind;
     node.detail = 0;
     node.tag = 0;
@@ -97,19 +114,17 @@ class DocumentBuilder {
     return node;
   }
   /// The node that was added last.
-  Ref last() const noexcept {
-    return node_ref(chunk_first_ + static_cast<std::uint32_t>(next_ - chunk_begin_) - 1);
-  }
+  Ref last() const noexcept { return node_ref(count_ - 1); }
   Ref add_items_node(NodeKind kind, std::span<const Ref> items);
   Ref add_large_text(NodeKind kind, std::string_view text);
   [[gnu::noinline]] void grow();
-  void add_chunk(std::uint64_t size);
-  void grow_first_chunk(std::uint64_t size);
+  void grow_first_chunk(std::uint32_t room);
 
   Node& node(Ref ref) noexcept { return document_.mutable_node(bits_of(ref)); }
   /// Makes the items of a list, dict or set longer; `width` references each.
   void extend(Node& container, std::span<const Ref> items, std::size_t width);
   void reserve(Node& container, std::uint64_t count, std::size_t width);
+  void check_utf8(std::string_view text) const;
   void check_keys(std::span<const Ref> items, std::size_t width);
   std::uint32_t checked_count(std::uint64_t count) const;
   ObjectExtra& extra(Ref object);
@@ -120,12 +135,11 @@ class DocumentBuilder {
 
   Document document_;
   const Step& step_;
-  std::uint64_t max_nodes_;
-  Node* chunk_begin_ = nullptr;
-  Node* next_ = nullptr;
-  Node* chunk_end_ = nullptr;
-  /// Ordinal of the first node of the current chunk.
-  std::uint32_t chunk_first_ = 0;
+  std::uint32_t max_nodes_;
+  /// The chunk that is being filled, nodes so far, and where they have to stop or take a new chunk.
+  Node* chunk_ = nullptr;
+  std::uint32_t count_ = 0;
+  std::uint32_t room_ = 0;
   Keys keys_;
   std::map<std::pair<std::string_view, std::string_view>, Ref> globals_;
   Ref ordered_dict_ = kNone;

@@ -24,6 +24,8 @@ namespace flambeau {
 namespace {
 
 constexpr std::size_t kFew = 8;
+/// Keys whose slots are fetched before the first of them is looked at.
+constexpr std::size_t kBatch = 16;
 constexpr std::uint64_t kMultiplier = 0x9e3779b97f4a7c15;  // 2^64 over the golden ratio
 constexpr double kInt64End = 9223372036854775808.0;
 __extension__ using Wide = unsigned __int128;
@@ -34,16 +36,28 @@ constexpr std::uint64_t fold(std::uint64_t a, std::uint64_t b) noexcept {
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
+std::uint64_t load_word(const char* from) noexcept {
+  std::uint64_t word = 0;
+  std::memcpy(&word, from, sizeof word);
+  return word;
+}
+
+/// Fewer than eight bytes as one word.
+std::uint64_t load_few(std::string_view text) noexcept {
+  std::uint64_t word = 0;
+  for (const char c : text) word = word << 8 | static_cast<unsigned char>(c);
+  return word;
+}
+
 std::uint64_t hash_text(std::string_view text, std::uint64_t seed) noexcept {
+  constexpr std::size_t kWord = sizeof(std::uint64_t);
   std::uint64_t hash = seed ^ (text.size() * kMultiplier);
-  std::uint64_t block = 0;
-  for (; text.size() > sizeof block; text.remove_prefix(sizeof block)) {
-    std::memcpy(&block, text.data(), sizeof block);
-    hash = fold(hash ^ block, kMultiplier ^ seed);
+  if (text.size() < kWord) return fold(hash ^ load_few(text), kMultiplier ^ seed);
+  const std::uint64_t last = load_word(text.data() + text.size() - kWord);
+  for (; text.size() > kWord; text.remove_prefix(kWord)) {
+    hash = fold(hash ^ load_word(text.data()), kMultiplier ^ seed);
   }
-  block = 0;
-  if (!text.empty()) std::memcpy(&block, text.data(), text.size());
-  return fold(hash ^ block, kMultiplier ^ seed);
+  return fold(hash ^ last, kMultiplier ^ seed);
 }
 
 std::uint64_t seed_of_process() {
@@ -211,7 +225,8 @@ std::size_t Keys::unite_few(std::span<Ref> items, std::size_t width) const {
   std::size_t count = 0;
   for (std::size_t at = 0; at < items.size(); at += width) {
     const Key key = this->key(items[at]);
-    const auto found = std::find(kept.begin(), kept.begin() + count, key);
+    const auto found =
+        std::find(kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(count), key);
     const auto place = static_cast<std::size_t>(found - kept.begin());
     if (place == count) {
       kept[count++] = key;
@@ -223,32 +238,56 @@ std::size_t Keys::unite_few(std::span<Ref> items, std::size_t width) const {
 }
 
 std::size_t Keys::unite_many(std::span<Ref> items, std::size_t width) {
-  slots_.assign(std::bit_ceil(items.size() / width * 2), 0);
+  const std::size_t total = items.size() / width;
+  slots_.assign(std::bit_ceil(total * 2), 0);
+  ordinal_bits_ = static_cast<unsigned>(std::bit_width(total));
+  std::array<Key, kBatch> keys;
+  std::array<std::uint64_t, kBatch> hashes;
   std::size_t count = 0;
-  for (std::size_t at = 0; at < items.size(); at += width) {
-    const Key key = this->key(items[at]);
-    const std::uint64_t hash = this->hash(key);
-    std::uint64_t& slot = slots_[find_slot(key, hash, items, width)];
-    if (slot == 0) {
-      slot = (hash >> 32 << 32) | (count + 1);
-      items[count++ * width] = items[at];
+  for (std::size_t first = 0; first < total; first += kBatch) {
+    const std::size_t batch = std::min(kBatch, total - first);
+    for (std::size_t i = 0; i < batch; ++i) {
+      keys[i] = key(items[(first + i) * width]);
+      hashes[i] = hash(keys[i]);
+      __builtin_prefetch(&slots_[hashes[i] & (slots_.size() - 1)], 1);
     }
-    const std::size_t place = (slot & UINT32_MAX) - 1;
-    items[place * width + width - 1] = width == 1 ? items[place] : items[at + 1];
+    for (std::size_t i = 0; i < batch; ++i) {
+      count += place(keys[i], hashes[i], items, first + i, count, width);
+    }
   }
   return count;
+}
+
+/// Brings the key at `from` to its place among the first `count`; 1 where it is a new one.
+std::size_t Keys::place(const Key& key, std::uint64_t hash, std::span<Ref> items, std::size_t from,
+                        std::size_t count, std::size_t width) {
+  std::uint32_t& slot = slots_[find_slot(key, hash, items, width)];
+  const bool is_new = slot == 0;
+  if (is_new) {
+    slot = tag_of(hash) | static_cast<std::uint32_t>(count + 1);
+    items[count * width] = items[from * width];
+  }
+  const std::size_t to = (slot & ~tag_of(~std::uint64_t{0})) - 1;
+  if (width == 2) items[to * width + 1] = items[from * width + 1];
+  return is_new ? 1 : 0;
+}
+
+/// The upper bits of the hash, as many as an ordinal leaves free in a slot.
+std::uint32_t Keys::tag_of(std::uint64_t hash) const noexcept {
+  return static_cast<std::uint32_t>((hash >> 32 >> ordinal_bits_) << ordinal_bits_);
 }
 
 /// The slot of an equal key, or the free one where it belongs.
 std::size_t Keys::find_slot(const Key& key, std::uint64_t hash, std::span<const Ref> items,
                             std::size_t width) const {
   const std::size_t mask = slots_.size() - 1;
+  const std::uint32_t tag = tag_of(hash);
+  const std::uint32_t tag_bits = tag_of(~std::uint64_t{0});
   for (std::size_t at = hash & mask;; at = (at + 1) & mask) {
-    const std::uint64_t slot = slots_[at];
+    const std::uint32_t slot = slots_[at];
     if (slot == 0) return at;
-    if (slot >> 32 == hash >> 32 && this->key(items[((slot & UINT32_MAX) - 1) * width]) == key) {
-      return at;
-    }
+    const bool may_be_equal = (slot & tag_bits) == tag;
+    if (may_be_equal && this->key(items[((slot & ~tag_bits) - 1) * width]) == key) return at;
   }
 }
 

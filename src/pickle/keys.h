@@ -76,13 +76,18 @@ class Keys {
   std::uint64_t hash(const Key& key) const noexcept;
   std::size_t unite_few(std::span<Ref> items, std::size_t width) const;
   std::size_t unite_many(std::span<Ref> items, std::size_t width);
+  std::size_t place(const Key& key, std::uint64_t hash, std::span<Ref> items, std::size_t from,
+                    std::size_t count, std::size_t width);
+  std::uint32_t tag_of(std::uint64_t hash) const noexcept;
   std::size_t find_slot(const Key& key, std::uint64_t hash, std::span<const Ref> items,
                         std::size_t width) const;
 
   const Document& document_;
   std::uint64_t seed_;
-  /// Upper half of the hash and 1 + the ordinal of the key; 0 is free. Kept between dicts.
-  std::vector<std::uint64_t> slots_;
+  /// 1 + the ordinal of the key in the lower bits, a part of its hash above; 0 is free. Kept
+  /// between dicts.
+  std::vector<std::uint32_t> slots_;
+  unsigned ordinal_bits_ = 0;
   /// Numbers of what stands in tuples, by spelling and by node.
   std::unordered_map<std::string, std::uint64_t, Hash> numbers_;
   std::unordered_map<std::uint32_t, std::uint64_t> number_of_node_;

@@ -14,6 +14,9 @@ namespace flambeau {
 template <typename T, T kAbsent>
 class Memo {
  public:
+  /// Makes room for numbers below `count` at once.
+  void reserve(std::size_t count) { dense_.reserve(count); }
+
   /// The value noted under `index`, or null.
   const T* find(std::uint64_t index) const {
     if (index < dense_.size() && dense_[index] != kAbsent) return &dense_[index];
@@ -24,32 +27,35 @@ class Memo {
 
   /// `offset` is how far the pickle has been read. A value noted again replaces the first.
   void put(std::uint64_t index, T value, std::uint64_t offset) {
-    if (index == dense_.size() && sparse_.empty()) {
+    if (index == dense_.size() && sparse_.empty()) [[likely]] {
       dense_.push_back(value);
-      ++count_;
-      return;
+    } else {
+      put_elsewhere(index, value, offset);
     }
-    put_elsewhere(index, value, offset);
   }
 
   /// Numbers in use.
-  std::uint64_t count() const noexcept { return count_; }
+  std::uint64_t count() const noexcept { return dense_.size() - holes_ + sparse_.size(); }
 
  private:
-  void put_elsewhere(std::uint64_t index, T value, std::uint64_t offset) {
-    if (find(index) == nullptr) ++count_;
+  [[gnu::noinline]] void put_elsewhere(std::uint64_t index, T value, std::uint64_t offset) {
     if (index >= dense_.size() && index > offset) {
       sparse_.insert_or_assign(index, value);
       return;
     }
     sparse_.erase(index);
-    if (index >= dense_.size()) dense_.resize(index + 1, kAbsent);
+    if (index >= dense_.size()) {
+      holes_ += index + 1 - dense_.size();
+      dense_.resize(index + 1, kAbsent);
+    }
+    if (dense_[index] == kAbsent) --holes_;
     dense_[index] = value;
   }
 
   std::vector<T> dense_;
   std::map<std::uint64_t, T> sparse_;
-  std::uint64_t count_ = 0;
+  /// Numbers below the vector's size that are not in use.
+  std::uint64_t holes_ = 0;
 };
 
 }  // namespace flambeau

@@ -11,9 +11,8 @@
 namespace flambeau {
 
 /// What follows the opcode byte, as pickletools names it (`ArgumentDescriptor`): counted texts and
-/// bytes end in the size of their count, lines in `nl`.
+/// bytes end in the size of their count, lines in `nl`. The lines stand last.
 enum class Argument : std::uint8_t {
-  unknown,  ///< the byte is no opcode
   none,
   uint1,
   uint2,
@@ -61,15 +60,41 @@ inline constexpr std::array kOpcodeRows = {
 #undef FLAMBEAU_OPCODE
 };
 
-/// What follows each of the 256 bytes.
-inline constexpr std::array<Argument, 256> kArguments = [] {
-  std::array<Argument, 256> arguments{};
-#define FLAMBEAU_OPCODE(name, byte, argument, protocol, before, after, meaning) \
-  arguments[byte] = Argument::argument;
-#include "flambeau/opcodes.def"
-#undef FLAMBEAU_OPCODE
-  return arguments;
-}();
+/// Bytes of the unsigned count before a text or bytes; 0 where there is none, or a signed one.
+constexpr int size_of_count(Argument argument) noexcept {
+  using enum Argument;
+  switch (argument) {
+    case long1:
+    case string1:
+    case bytes1:
+    case unicodestring1: return 1;
+    case bytes4:
+    case unicodestring4: return 4;
+    case bytes8:
+    case bytearray8:
+    case unicodestring8: return 8;
+    case none:
+    case uint1:
+    case uint2:
+    case int4:
+    case uint4:
+    case uint8:
+    case float8:
+    case long4:
+    case string4:
+    case decimalnl_short:
+    case decimalnl_long:
+    case floatnl:
+    case stringnl:
+    case stringnl_noescape:
+    case stringnl_noescape_pair:
+    case unicodestringnl: return 0;
+  }
+  return 0;
+}
+
+/// Whether the argument is a line, or two.
+constexpr bool is_line(Argument argument) noexcept { return argument >= Argument::decimalnl_short; }
 
 /// The row of an opcode.
 const OpcodeRow& row_of(Opcode op) noexcept;

@@ -15,60 +15,65 @@ namespace flambeau {
 /// it.
 class OperandStack {
  public:
-  explicit OperandStack(const Step& step) : step_(step) { values_.reserve(64); }
+  explicit OperandStack(const Step& step) : step_(step), values_(kFirstRoom) { rebase(0, 0); }
+  OperandStack(const OperandStack&) = delete;
+  OperandStack& operator=(const OperandStack&) = delete;
 
-  void push(Ref value) { values_.push_back(value); }
+  [[gnu::always_inline]] void push(Ref value) {
+    if (top_ == end_) [[unlikely]]
+      grow();
+    *top_++ = value;
+  }
   void mark() {
-    marks_.push_back(values_.size());
-    floor_ = values_.size();
+    marks_.push_back(height(floor_));
+    floor_ = top_;
   }
 
   Ref top() const {
-    if (values_.size() == floor_) [[unlikely]]
+    if (top_ == floor_) [[unlikely]]
       fail_underflow(1);
-    return values_.back();
+    return top_[-1];
   }
   Ref pop() {
     const Ref value = top();
-    values_.pop_back();
+    --top_;
     return value;
   }
   /// The top `count` values, lowest first, until the next push.
   std::span<const Ref> last(std::size_t count) const {
-    if (values_.size() - floor_ < count) [[unlikely]]
+    if (values_above_mark() < count) [[unlikely]]
       fail_underflow(count);
-    return {values_.data() + values_.size() - count, count};
+    return {top_ - count, count};
   }
-  void drop(std::size_t count) { values_.resize(values_.size() - count); }
-  /// Puts one value in place of the top `count`.
+  void drop(std::size_t count) { top_ -= count; }
+  /// Puts one value in place of the top `count`, which are there.
   void replace(std::size_t count, Ref value) {
-    drop(count);
-    push(value);
+    top_ -= count;
+    *top_++ = value;
   }
 
-  bool has_mark_on_top() const noexcept { return !marks_.empty() && floor_ == values_.size(); }
+  bool has_mark_on_top() const noexcept { return !marks_.empty() && top_ == floor_; }
   /// What stands above the topmost mark, until the next push.
   std::span<const Ref> above_mark() const {
     if (marks_.empty()) [[unlikely]]
       fail_no_mark();
-    return {values_.data() + floor_, values_.size() - floor_};
+    return {floor_, values_above_mark()};
   }
   /// The value right below the topmost mark.
   Ref below_mark() const {
     if (marks_.empty()) [[unlikely]]
       fail_no_mark();
-    if (floor_ == (marks_.size() > 1 ? marks_[marks_.size() - 2] : 0)) [[unlikely]] {
+    if (height(floor_) == marks_.back()) [[unlikely]]
       fail_underflow(1);
-    }
-    return values_[floor_ - 1];
+    return floor_[-1];
   }
   /// Drops the topmost mark and what stands above it.
   void close_mark() {
     if (marks_.empty()) [[unlikely]]
       fail_no_mark();
-    values_.resize(floor_);
+    top_ = floor_;
+    floor_ = values_.data() + marks_.back();
     marks_.pop_back();
-    floor_ = marks_.empty() ? 0 : marks_.back();
   }
   /// Puts one value in the place of the topmost mark and what stands above it.
   void close_mark(Ref value) {
@@ -77,20 +82,42 @@ class OperandStack {
   }
 
   /// Values and marks.
-  std::size_t size() const noexcept { return values_.size() + marks_.size(); }
+  std::size_t size() const noexcept { return height(top_) + marks_.size(); }
 
  private:
+  static constexpr std::size_t kFirstRoom = 64;
+
+  std::size_t height(const Ref* place) const noexcept {
+    return static_cast<std::size_t>(place - values_.data());
+  }
+  std::size_t values_above_mark() const noexcept { return static_cast<std::size_t>(top_ - floor_); }
+
+  [[gnu::noinline]] void grow() {
+    const std::size_t top = height(top_);
+    const std::size_t floor = height(floor_);
+    values_.resize(values_.size() * 2);
+    rebase(top, floor);
+  }
+  void rebase(std::size_t top, std::size_t floor) noexcept {
+    top_ = values_.data() + top;
+    floor_ = values_.data() + floor;
+    end_ = values_.data() + values_.size();
+  }
+
   [[noreturn, gnu::cold]] void fail_underflow(std::size_t wanted) const {
-    refuse(step_, "needs {} on the stack, {} {} there{}", wanted, values_.size() - floor_,
-           values_.size() - floor_ == 1 ? "is" : "are", marks_.empty() ? "" : " above the mark");
+    refuse(step_, "needs {} on the stack, {} {} there{}", wanted, values_above_mark(),
+           values_above_mark() == 1 ? "is" : "are", marks_.empty() ? "" : " above the mark");
   }
   [[noreturn, gnu::cold]] void fail_no_mark() const { refuse(step_, "no mark on the stack"); }
 
   const Step& step_;
   std::vector<Ref> values_;
+  Ref* top_ = nullptr;
+  Ref* end_ = nullptr;
+  /// Where the values above the topmost mark begin; the bottom without a mark.
+  Ref* floor_ = nullptr;
+  /// What `floor_` was, as a height, before each mark.
   std::vector<std::size_t> marks_;
-  /// Height of the topmost mark, 0 without one.
-  std::size_t floor_ = 0;
 };
 
 }  // namespace flambeau

@@ -1,6 +1,7 @@
 // The instruction that the machine is at: what its parts need for their messages.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 #include <utility>
 
@@ -11,17 +12,18 @@ namespace flambeau {
 
 /// One for each machine; the operand stack and the document builder look at it when they refuse.
 struct Step {
-  Instruction ins;
   std::string_view where;
+  std::uint64_t offset = 0;
+  Opcode op = Opcode::STOP;
 
-  Place place() const { return {where, ins.offset}; }
+  Place place() const { return {where, offset}; }
 };
 
 /// Refuses the instruction with `malformed_pickle`; the message opens with the opcode's name.
 template <typename... Args>
 [[noreturn, gnu::cold]] void refuse(const Step& step, fmt::format_string<Args...> format,
                                     Args&&... args) {
-  fail(ErrorCode::malformed_pickle, step.place(), "{}: {}", to_string(step.ins.op),
+  fail(ErrorCode::malformed_pickle, step.place(), "{}: {}", to_string(step.op),
        fmt::format(format, std::forward<Args>(args)...));
 }
 

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <system_error>
 
@@ -268,19 +267,6 @@ std::optional<std::string> undo_unicode_escapes(std::string_view text) {
     at += digits;
   }
   return out;
-}
-
-bool is_ascii(std::string_view text) noexcept {
-  constexpr std::uint64_t kHighBits = 0x8080808080808080;
-  std::uint64_t seen = 0;
-  std::uint64_t block = 0;
-  std::size_t at = 0;
-  for (; at + sizeof block <= text.size(); at += sizeof block) {
-    std::memcpy(&block, text.data() + at, sizeof block);
-    seen |= block;
-  }
-  for (; at < text.size(); ++at) seen |= static_cast<unsigned char>(text[at]);
-  return (seen & kHighBits) == 0;
 }
 
 bool is_strict_utf8(std::string_view text) noexcept {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,7 +44,19 @@ std::optional<std::string> undo_escapes(std::string_view text);
 std::optional<std::string> undo_unicode_escapes(std::string_view text);
 
 /// Whether every byte is below 0x80; eight bytes at a time.
-bool is_ascii(std::string_view text) noexcept;
+inline bool is_ascii(std::string_view text) noexcept {
+  constexpr std::uint64_t kHighBits = 0x8080808080808080;
+  const char* at = text.data();
+  std::size_t left = text.size();
+  std::uint64_t seen = 0;
+  std::uint64_t block = 0;
+  for (; left >= sizeof block; left -= sizeof block, at += sizeof block) {
+    std::memcpy(&block, at, sizeof block);
+    seen |= block;
+  }
+  for (; left > 0; --left) seen |= static_cast<unsigned char>(*at++);
+  return (seen & kHighBits) == 0;
+}
 /// Whether all is UTF-8 with no surrogate in it.
 bool is_strict_utf8(std::string_view text) noexcept;
 

@@ -16,32 +16,45 @@ namespace flambeau {
 namespace {
 
 constexpr int kHighestProtocol = 5;
+constexpr std::uint64_t kFrameHeader = 9;  // opcode and length
+// About what CPython's pickler writes for each value that it notes; memory that is reserved and not
+// touched costs nothing.
+constexpr std::size_t kBytesPerMemoEntry = 12;
+constexpr std::size_t kMostReserved = 1 << 20;
 
 }  // namespace
 
 Vm::Vm(Bytes pickle, const ParseOptions& options)
     : limits_(options.limits),
-      decoder_(pickle, options.where, options.limits.max_pickle_size),
-      step_{{}, options.where},
+      pickle_(pickle),
+      step_{options.where},
       stack_(step_),
-      document_(options, step_) {}
-
-Document Vm::run() {
-  do {
-    decoder_.decode(step_.ins);
-    seen_[static_cast<std::uint8_t>(step_.ins.op)] = true;
-    execute();
-  } while (step_.ins.op != Opcode::STOP);
-  return finish();
+      document_(options, step_) {
+  memo_.reserve(std::min(pickle.size() / kBytesPerMemoEntry, kMostReserved));
 }
 
-inline void Vm::execute() {
-  const Instruction& ins = step_.ins;
+Document Vm::run() {
+  // Both are local, and their addresses go nowhere: the loop keeps them in registers.
+  Decoder decoder(pickle_, step_.where, limits_.max_pickle_size);
+  Instruction ins;
+  const auto execute_it = [&](auto op) {
+    step_.offset = ins.offset;
+    step_.op = op();
+    seen_[static_cast<std::uint8_t>(op())] = true;
+    execute(op(), ins);
+    return op() != Opcode::STOP;
+  };
+  while (decoder.decode(ins, execute_it)) {
+  }
+  return finish(decoder.offset());
+}
+
+[[gnu::always_inline]] inline void Vm::execute(Opcode op, const Instruction& ins) {
   const auto index = static_cast<std::uint64_t>(ins.integer);
-  switch (ins.op) {
+  switch (op) {
     case Opcode::STOP: stack_.top(); break;
-    case Opcode::PROTO: check_protocol(); break;
-    case Opcode::FRAME: check_frame(); break;
+    case Opcode::PROTO: check_protocol(ins.integer); break;
+    case Opcode::FRAME: check_frame(index); break;
     case Opcode::MARK: stack_.mark(); break;
     case Opcode::POP: pop(); break;
     case Opcode::POP_MARK: stack_.close_mark(); break;
@@ -50,17 +63,17 @@ inline void Vm::execute() {
     case Opcode::NONE: stack_.push(kNone); break;
     case Opcode::NEWTRUE: stack_.push(kTrue); break;
     case Opcode::NEWFALSE: stack_.push(kFalse); break;
-    case Opcode::INT: push_boolean_or_integer(); break;
-    case Opcode::LONG: push_long_line(); break;
+    case Opcode::INT: push_boolean_or_integer(ins.text); break;
+    case Opcode::LONG: push_long_line(ins.text); break;
     case Opcode::BININT:
     case Opcode::BININT1:
     case Opcode::BININT2: stack_.push(document_.add_integer(ins.integer)); break;
     case Opcode::LONG1:
     case Opcode::LONG4: stack_.push(document_.add_long(ins.text)); break;
-    case Opcode::FLOAT: push_real_line(); break;
+    case Opcode::FLOAT: push_real_line(ins.text); break;
     case Opcode::BINFLOAT: stack_.push(document_.add_real(ins.real)); break;
 
-    case Opcode::STRING: push_string_literal(); break;
+    case Opcode::STRING: push_string_literal(ins.text); break;
     case Opcode::BINSTRING:
     case Opcode::SHORT_BINSTRING:
       stack_.push(document_.add_text(NodeKind::byte_string, ins.text));
@@ -69,7 +82,7 @@ inline void Vm::execute() {
     case Opcode::SHORT_BINBYTES:
     case Opcode::BINBYTES8: stack_.push(document_.add_text(NodeKind::bytes, ins.text)); break;
     case Opcode::BYTEARRAY8: stack_.push(document_.add_text(NodeKind::bytearray, ins.text)); break;
-    case Opcode::UNICODE: push_unicode_line(); break;
+    case Opcode::UNICODE: push_unicode_line(ins.text); break;
     case Opcode::SHORT_BINUNICODE:
     case Opcode::BINUNICODE:
     case Opcode::BINUNICODE8: stack_.push(document_.add_string(ins.text)); break;
@@ -93,33 +106,33 @@ inline void Vm::execute() {
     case Opcode::SETITEMS: set_items_from_mark(); break;
     case Opcode::ADDITEMS: add_items_from_mark(); break;
 
-    case Opcode::GET: get(index_of_line()); break;
+    case Opcode::GET: get(index_of_line(ins.text)); break;
     case Opcode::BINGET:
     case Opcode::LONG_BINGET: get(index); break;
-    case Opcode::PUT: put(index_of_line()); break;
+    case Opcode::PUT: put(index_of_line(ins.text)); break;
     case Opcode::BINPUT:
     case Opcode::LONG_BINPUT: put(index); break;
     case Opcode::MEMOIZE: put(memo_.count()); break;
 
-    case Opcode::GLOBAL: push_global(); break;
+    case Opcode::GLOBAL: push_global(ins.text, ins.name); break;
     case Opcode::STACK_GLOBAL: push_global_from_stack(); break;
     case Opcode::EXT1:
     case Opcode::EXT2:
-    case Opcode::EXT4: push_extension(); break;
-    case Opcode::PERSID: push_persistent_line(); break;
+    case Opcode::EXT4: push_extension(ins.integer); break;
+    case Opcode::PERSID: push_persistent_line(ins.text); break;
     case Opcode::BINPERSID: push_persistent_from_stack(); break;
     case Opcode::REDUCE: reduce(); break;
     case Opcode::NEWOBJ: make_instance(); break;
     case Opcode::NEWOBJ_EX: make_instance_with_kwargs(); break;
-    case Opcode::INST: instantiate_global(); break;
+    case Opcode::INST: instantiate_global(ins.text, ins.name); break;
     case Opcode::OBJ: instantiate_from_mark(); break;
     case Opcode::BUILD: build(); break;
   }
 }
 
-Document Vm::finish() {
+Document Vm::finish(std::uint64_t size) {
   const Ref root = stack_.pop();
-  return document_.finish(root, decoder_.offset(), stack_.size(), highest_protocol());
+  return document_.finish(root, size, stack_.size(), highest_protocol());
 }
 
 int Vm::highest_protocol() const noexcept {
@@ -130,17 +143,15 @@ int Vm::highest_protocol() const noexcept {
   return protocol;
 }
 
-void Vm::check_protocol() {
-  const auto protocol = static_cast<int>(step_.ins.integer);
+void Vm::check_protocol(std::int64_t protocol) {
   if (protocol > kHighestProtocol) refuse(step_, "protocol {} is unknown", protocol);
-  stated_protocol_ = std::max(stated_protocol_, protocol);
+  stated_protocol_ = std::max(stated_protocol_, static_cast<int>(protocol));
 }
 
-void Vm::check_frame() const {
-  const auto size = static_cast<std::uint64_t>(step_.ins.integer);
-  if (size > decoder_.remaining()) {
-    fail(ErrorCode::truncated, step_.place(), "FRAME needs {} bytes, {} are left", size,
-         decoder_.remaining());
+void Vm::check_frame(std::uint64_t size) const {
+  const std::uint64_t left = pickle_.size() - step_.offset - kFrameHeader;
+  if (size > left) {
+    fail(ErrorCode::truncated, step_.place(), "FRAME needs {} bytes, {} are left", size, left);
   }
 }
 
@@ -152,19 +163,21 @@ void Vm::pop() {
   }
 }
 
-void Vm::get(std::uint64_t index) {
+[[gnu::always_inline]] inline void Vm::get(std::uint64_t index) {
   const Ref* value = memo_.find(index);
   if (value == nullptr) [[unlikely]] {
     fail(ErrorCode::malformed_pickle, step_.place(), "{} {}: memo has {} entries, not this one",
-         to_string(step_.ins.op), index, memo_.count());
+         to_string(step_.op), index, memo_.count());
   }
   stack_.push(*value);
 }
 
-void Vm::put(std::uint64_t index) { memo_.put(index, stack_.top(), decoder_.offset()); }
+[[gnu::always_inline]] inline void Vm::put(std::uint64_t index) {
+  memo_.put(index, stack_.top(), step_.offset);
+}
 
-std::uint64_t Vm::index_of_line() const {
-  const auto integer = read_integer_text(step_.ins.text, IntegerRule::decimal);
+std::uint64_t Vm::index_of_line(std::string_view line) const {
+  const auto integer = read_integer_text(line, IntegerRule::decimal);
   if (!integer) refuse(step_, "the line is no integer");
   const std::string decimal = to_decimal(*integer);
   const auto index = decimal.size() < 20 ? to_int64(twos_complement_of(decimal)) : std::nullopt;
@@ -172,18 +185,17 @@ std::uint64_t Vm::index_of_line() const {
   return static_cast<std::uint64_t>(*index);
 }
 
-void Vm::push_boolean_or_integer() {
-  if (step_.ins.text == "00" || step_.ins.text == "01") {
-    stack_.push(boolean_ref(step_.ins.text == "01"));
+void Vm::push_boolean_or_integer(std::string_view line) {
+  if (line == "00" || line == "01") {
+    stack_.push(boolean_ref(line == "01"));
   } else {
-    push_integer_text(step_.ins.text);
+    push_integer_text(line);
   }
 }
 
-void Vm::push_long_line() {
-  std::string_view text = step_.ins.text;
-  if (text.ends_with('L')) text.remove_suffix(1);
-  push_integer_text(text);
+void Vm::push_long_line(std::string_view line) {
+  if (line.ends_with('L')) line.remove_suffix(1);
+  push_integer_text(line);
 }
 
 void Vm::push_integer_text(std::string_view text) {
@@ -196,14 +208,14 @@ void Vm::push_integer_text(std::string_view text) {
   stack_.push(document_.add_decoded_long(to_twos_complement(*integer)));
 }
 
-void Vm::push_real_line() {
-  const auto value = read_real_text(step_.ins.text);
+void Vm::push_real_line(std::string_view line) {
+  const auto value = read_real_text(line);
   if (!value) refuse(step_, "the line is no float");
   stack_.push(document_.add_real(*value));
 }
 
-void Vm::push_string_literal() {
-  const auto quoted = strip_quotes(step_.ins.text);
+void Vm::push_string_literal(std::string_view line) {
+  const auto quoted = strip_quotes(line);
   if (!quoted) refuse(step_, "the line is not in quotes");
   const bool is_plain = quoted->find('\\') == std::string_view::npos;
   if (is_plain) return stack_.push(document_.add_text(NodeKind::byte_string, *quoted));
@@ -212,8 +224,7 @@ void Vm::push_string_literal() {
   stack_.push(document_.add_decoded_text(NodeKind::byte_string, *text));
 }
 
-void Vm::push_unicode_line() {
-  const std::string_view line = step_.ins.text;
+void Vm::push_unicode_line(std::string_view line) {
   const bool is_plain = is_ascii(line) && line.find('\\') == std::string_view::npos;
   if (is_plain) return stack_.push(document_.add_text(NodeKind::string, line));
   const auto text = undo_unicode_escapes(line);
@@ -272,11 +283,10 @@ void Vm::add_items_from_mark() {
   stack_.close_mark();
 }
 
-void Vm::push_global() {
-  const Instruction& ins = step_.ins;
-  if (ins.text.empty() || ins.name.empty()) refuse(step_, "a name is empty");
-  if (!is_strict_utf8(ins.text) || !is_strict_utf8(ins.name)) refuse(step_, "a name is not UTF-8");
-  stack_.push(document_.add_global(ins.text, ins.name));
+void Vm::push_global(std::string_view module, std::string_view name) {
+  if (module.empty() || name.empty()) refuse(step_, "a name is empty");
+  if (!is_strict_utf8(module) || !is_strict_utf8(name)) refuse(step_, "a name is not UTF-8");
+  stack_.push(document_.add_global(module, name));
 }
 
 std::string_view Vm::name_operand(Ref operand) const {
@@ -293,23 +303,22 @@ void Vm::push_global_from_stack() {
   stack_.replace(2, document_.add_global(module, name));
 }
 
-void Vm::push_extension() {
-  const std::int64_t code = step_.ins.integer;
+void Vm::push_extension(std::int64_t code) {
   if (code <= 0) refuse(step_, "code {} is not above 0", code);
   stack_.push(document_.add_extension(code));
 }
 
-void Vm::push_persistent_line() {
-  if (!is_ascii(step_.ins.text)) refuse(step_, "the id is not ASCII");
-  stack_.push(document_.add_persistent(document_.add_text(NodeKind::string, step_.ins.text)));
+void Vm::push_persistent_line(std::string_view line) {
+  if (!is_ascii(line)) refuse(step_, "the id is not ASCII");
+  stack_.push(document_.add_persistent(document_.add_text(NodeKind::string, line)));
 }
 
-void Vm::push_persistent_from_stack() {
+inline void Vm::push_persistent_from_stack() {
   const Ref id = stack_.top();
   stack_.replace(1, document_.add_persistent(id));
 }
 
-void Vm::reduce() {
+inline void Vm::reduce() {
   const std::span<const Ref> operands = stack_.last(2);
   stack_.replace(2, document_.add_object(Construction::reduce, operands[0], operands[1]));
 }
@@ -327,12 +336,11 @@ void Vm::make_instance_with_kwargs() {
   stack_.replace(3, document_.add_object_with_kwargs(operands[0], operands[1], operands[2]));
 }
 
-void Vm::instantiate_global() {
-  const Instruction& ins = step_.ins;
-  if (ins.text.empty() || ins.name.empty()) refuse(step_, "a name is empty");
-  if (!is_ascii(ins.text) || !is_ascii(ins.name)) refuse(step_, "a name is not ASCII");
+void Vm::instantiate_global(std::string_view module, std::string_view name) {
+  if (module.empty() || name.empty()) refuse(step_, "a name is empty");
+  if (!is_ascii(module) || !is_ascii(name)) refuse(step_, "a name is not ASCII");
   const Ref args = document_.add_tuple(stack_.above_mark());
-  const Ref callable = document_.add_global(ins.text, ins.name);
+  const Ref callable = document_.add_global(module, name);
   stack_.close_mark(document_.add_object(Construction::inst, callable, args));
 }
 

@@ -30,8 +30,8 @@ class Vm {
   /// A reference that no value has.
   static constexpr Ref kAbsent{kConstantBit | 3};
 
-  void execute();
-  Document finish();
+  void execute(Opcode op, const Instruction& ins);
+  Document finish(std::uint64_t size);
   int highest_protocol() const noexcept;
 
   void pop();
@@ -44,30 +44,30 @@ class Vm {
   void set_items_from_mark();
   void add_items_from_mark();
   void push_tuple(std::size_t count);
-  void push_boolean_or_integer();
-  void push_long_line();
+  void push_boolean_or_integer(std::string_view line);
+  void push_long_line(std::string_view line);
   void push_integer_text(std::string_view text);
-  void push_real_line();
-  void push_string_literal();
-  void push_unicode_line();
-  void push_global();
+  void push_real_line(std::string_view line);
+  void push_string_literal(std::string_view line);
+  void push_unicode_line(std::string_view line);
+  void push_global(std::string_view module, std::string_view name);
   void push_global_from_stack();
-  void push_extension();
-  void push_persistent_line();
+  void push_extension(std::int64_t code);
+  void push_persistent_line(std::string_view line);
   void push_persistent_from_stack();
   void reduce();
   void make_instance();
   void make_instance_with_kwargs();
-  void instantiate_global();
+  void instantiate_global(std::string_view module, std::string_view name);
   void instantiate_from_mark();
   void build();
-  void check_protocol();
-  void check_frame() const;
-  std::uint64_t index_of_line() const;
+  void check_protocol(std::int64_t protocol);
+  void check_frame(std::uint64_t size) const;
+  std::uint64_t index_of_line(std::string_view line) const;
   std::string_view name_operand(Ref operand) const;
 
   const Limits& limits_;
-  Decoder decoder_;
+  Bytes pickle_;
   Step step_;
   OperandStack stack_;
   Memo<Ref, kAbsent> memo_;
