@@ -26,7 +26,7 @@ constexpr OptionRow kOptions[] = {
     {"record", '\0', "NAME", "The record to take, instead of data.pkl.", "", &Arguments::record},
     {"output", 'o', "OUT", "The file to write: OUT.npy, or OUT.bin for the bare elements.", "",
      &Arguments::output},
-    {"as", '\0', "DTYPE", "Convert to this dtype: float32, int64, …", "", &Arguments::as},
+    {"as", '\0', "DTYPE", "Convert to this dtype: float32, int64, ...", "", &Arguments::as},
     {"force", 'f', "", "Replace OUT if it exists, atomically.", "", &Arguments::force},
     {"durability", '\0', "LEVEL", "What has reached the disk before success is reported.",
      "none file full", &Arguments::durability},

@@ -57,8 +57,8 @@ bool has_parts_only(const Tensor& tensor) noexcept {
 
 // Elements that lie as they are written need no copy.
 bool lies_ready(const Tensor& tensor) noexcept {
-  return tensor.kind() == TensorKind::strided && tensor.is_contiguous() && !tensor.is_conj() &&
-         !tensor.is_neg() && !tensor.is_byte_swapped();
+  return tensor.kind() == TensorKind::strided && tensor.nbytes() > 0 && tensor.is_contiguous() &&
+         !tensor.is_conj() && !tensor.is_neg() && !tensor.is_byte_swapped();
 }
 
 void write_elements(Sink& sink, const Tensor& tensor) {

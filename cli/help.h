@@ -2,10 +2,13 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "command.h"
 
 namespace flambeau::cli {
+
+class Session;
 
 /// What `flambeau --help` prints: the commands, one line each, and where to read on.
 std::string program_help();

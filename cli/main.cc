@@ -2,8 +2,10 @@
 // line and an exit status. This is the only place of the command line that catches.
 #include <CLI/Error.hpp>
 #include <algorithm>
+#include <exception>
 #include <new>
 #include <span>
+#include <string_view>
 
 #include "command.h"
 #include "help.h"

@@ -98,7 +98,10 @@ std::optional<Error> write_document(Session& session, const Checkpoint& file,
   }
   if (is_list) json.end_array();
   session.out.put('\n');
-  return std::nullopt;
+  if (json.deepest() <= Limits{}.json_depth) return std::nullopt;
+  return Error(
+      ErrorCode::limit, {}, std::nullopt,
+      fmt::format("the values need JSON nested deeper than {} levels", Limits{}.json_depth));
 }
 
 std::string printed(const Arguments& arguments, const Tensor& tensor) {

@@ -48,9 +48,9 @@ Brackets brackets_of(Value value) {
     case Kind::ordered_dict: return {"OrderedDict(", ")"};
     case Kind::size: return {"torch.Size(", ")"};
     case Kind::tensor:
-      return {describe_tensor(value.as_tensor().value_or(Tensor()), "tensor") + " (", ")"};
+      return {describe_tensor(value.as_tensor().value_or(Tensor()), "tensor").append(" ("), ")"};
     case Kind::persistent: return {"persistent id (", ")"};
-    case Kind::object: return {"<" + escaped(value.type_name()), ">"};
+    case Kind::object: return {fmt::format("<{}", escaped(value.type_name())), ">"};
     case Kind::missing:
     case Kind::none:
     case Kind::boolean:
@@ -94,10 +94,10 @@ class Children {
     if (element_ != elements_.end()) return {"", *element_++};
     if (item_ != items_.end()) {
       const auto [key, value] = *item_++;
-      return {key_text(key) + ": ", value};
+      return {key_text(key).append(": "), value};
     }
     const auto [key, value] = *attribute_++;
-    return {"." + escaped(key.as_string().value_or("")) + ": ", value};
+    return {fmt::format(".{}: ", escaped(key.as_string().value_or(""))), value};
   }
 
  private:
