@@ -20,6 +20,8 @@ const OpcodeRow& row_of(Opcode op) noexcept {
   return kOpcodeRows[kRowOfByte[static_cast<std::uint8_t>(op)]];
 }
 
+Argument argument_of(Opcode op) noexcept { return row_of(op).argument; }
+
 std::string_view to_string(Opcode op) noexcept { return row_of(op).name; }
 
 }  // namespace flambeau

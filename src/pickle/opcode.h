@@ -43,7 +43,8 @@ enum class Argument : std::uint8_t {
 /// One row of opcodes.def.
 struct OpcodeRow {
   std::string_view name;
-  std::string_view argument;
+  std::string_view argument_name;
+  Argument argument;
   /// What it takes from the stack and what it puts there, in pickletools' words.
   std::string_view before;
   std::string_view after;
@@ -55,7 +56,7 @@ struct OpcodeRow {
 /// All rows, in the order of the table.
 inline constexpr std::array kOpcodeRows = {
 #define FLAMBEAU_OPCODE(name, byte, argument, protocol, before, after, meaning) \
-  OpcodeRow{#name, #argument, before, after, meaning, byte, protocol},
+  OpcodeRow{#name, #argument, Argument::argument, before, after, meaning, byte, protocol},
 #include "flambeau/opcodes.def"
 #undef FLAMBEAU_OPCODE
 };
@@ -98,5 +99,7 @@ constexpr bool is_line(Argument argument) noexcept { return argument >= Argument
 
 /// The row of an opcode.
 const OpcodeRow& row_of(Opcode op) noexcept;
+/// What follows it.
+Argument argument_of(Opcode op) noexcept;
 
 }  // namespace flambeau
