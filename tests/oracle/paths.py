@@ -65,7 +65,9 @@ def call_children(call):
     form = "[{}]" if call.how != "reduce" else "({})"
     args = [(str(i) if form[0] == "[" else f"({i})", form.format(i), value)
             for i, value in enumerate(call.args)] if isinstance(call.args, tuple) else []
-    return args + items(call.list_items) + entries(call.dict_items) + state_children(call.state)
+    named = entries(call.kwargs or {})
+    return args + named + items(call.list_items) + entries(call.dict_items) + \
+        state_children(call.state)
 
 
 def children(value):
