@@ -58,8 +58,18 @@ std::string describe_tensor(const Tensor& tensor, std::string_view noun) {
   return text;
 }
 
-std::optional<std::string> leaf_text(Value value, std::size_t longest) {
+bool is_leaf(Value value) {
   switch (value.kind()) {
+    case Kind::list:
+    case Kind::tuple:
+    case Kind::set:
+    case Kind::frozenset:
+    case Kind::dict:
+    case Kind::ordered_dict:
+    case Kind::size:
+    case Kind::persistent: return false;
+    case Kind::tensor: return !value.state();
+    case Kind::object: return numpy_text(value).has_value();
     case Kind::missing:
     case Kind::none:
     case Kind::boolean:
@@ -71,23 +81,21 @@ std::optional<std::string> leaf_text(Value value, std::size_t longest) {
     case Kind::bytearray:
     case Kind::dtype:
     case Kind::device:
-    case Kind::layout: return cut(repr(value, longest), longest);
-    case Kind::global: return global_text(value);
-    case Kind::storage: return describe_storage(value);
-    case Kind::tensor:
-      if (value.state()) return std::nullopt;
-      return type_prefix(value) + describe_tensor(*value.as_tensor(), "tensor");
-    case Kind::object: return numpy_text(value);
-    case Kind::list:
-    case Kind::tuple:
-    case Kind::set:
-    case Kind::frozenset:
-    case Kind::dict:
-    case Kind::ordered_dict:
-    case Kind::size:
-    case Kind::persistent: return std::nullopt;
+    case Kind::layout:
+    case Kind::global:
+    case Kind::storage: return true;
   }
-  return std::nullopt;
+  return true;
+}
+
+std::optional<std::string> leaf_text(Value value, std::size_t longest) {
+  if (!is_leaf(value)) return std::nullopt;
+  const Kind kind = value.kind();
+  if (kind == Kind::global) return global_text(value);
+  if (kind == Kind::storage) return describe_storage(value);
+  if (kind == Kind::object) return numpy_text(value);
+  if (kind != Kind::tensor) return cut(repr(value, longest), longest);
+  return type_prefix(value) + describe_tensor(value.as_tensor().value_or(Tensor()), "tensor");
 }
 
 }  // namespace flambeau::cli

@@ -13,6 +13,9 @@ namespace flambeau::cli {
 /// arrays and scalars; texts cut at `longest` characters. Nothing for containers and objects.
 std::optional<std::string> leaf_text(Value value, std::size_t longest);
 
+/// Whether `leaf_text` has a text for the value.
+bool is_leaf(Value value);
+
 /// "tensor float32 [20, 10] storage 0 cpu parameter".
 std::string describe_tensor(const Tensor& tensor, std::string_view noun);
 

@@ -26,6 +26,9 @@ constexpr std::size_t kLongestKey = 60;
 // Levels beyond it are not indented further: a nest of a million lists would be a terabyte of
 // blanks.
 constexpr std::size_t kDeepestIndent = 60;
+// What a line has for text however deep it is indented.
+constexpr std::size_t kLeastRoom = 24;
+constexpr std::string_view kObjectEnd = ">";
 
 struct Child {
   std::string label;
@@ -42,15 +45,15 @@ Brackets brackets_of(Value value) {
   switch (value.kind()) {
     case Kind::list: return {"[", "]"};
     case Kind::tuple: return {"(", ")"};
-    case Kind::set:
     case Kind::dict: return {"{", "}"};
-    case Kind::frozenset: return {"frozenset(", ")"};
-    case Kind::ordered_dict: return {"OrderedDict(", ")"};
-    case Kind::size: return {"torch.Size(", ")"};
+    case Kind::set: return {"set({", "})"};
+    case Kind::frozenset: return {"frozenset({", "})"};
+    case Kind::ordered_dict: return {"OrderedDict({", "})"};
+    case Kind::size: return {"torch.Size([", "])"};
     case Kind::tensor:
       return {describe_tensor(value.as_tensor().value_or(Tensor()), "tensor").append(" ("), ")"};
     case Kind::persistent: return {"persistent id (", ")"};
-    case Kind::object: return {fmt::format("<{}", escaped(value.type_name())), ">"};
+    case Kind::object: return {fmt::format("<{}", escaped(value.type_name())), kObjectEnd};
     case Kind::missing:
     case Kind::none:
     case Kind::boolean:
@@ -137,34 +140,57 @@ class Children {
   std::size_t taken_ = 0;
 };
 
+// How often each container is met on a walk that enters each once.
+class Meetings {
+ public:
+  explicit Meetings(Value root) {
+    std::vector<Value> left = {root};
+    while (!left.empty()) {
+      const Value value = left.back();
+      left.pop_back();
+      if (is_leaf(value) || ++counts_[value.id()] > 1) continue;
+      for (Children children(value); !children.done();) left.push_back(children.next().value);
+    }
+  }
+  bool is_shared(Value value) const { return counts_.at(value.id()) > 1; }
+
+ private:
+  std::unordered_map<std::uint32_t, std::size_t> counts_;
+};
+
 class TreePrinter {
  public:
-  TreePrinter(Output& out, const TreeTextOptions& options)
-      : out_(out), all_(options.all), width_(options.width == 0 ? kUsualWidth : options.width) {}
-
-  void print(Value root) {
-    out_.discard(true);
-    print_once(root);
-    out_.discard(false);
-    rehearsing_ = false;
-    print_once(root);
+  TreePrinter(Output& out, Value root, const TreeTextOptions& options)
+      : out_(out),
+        meetings_(root),
+        all_(options.all),
+        width_(options.width == 0 ? kUsualWidth : options.width) {
+    print_value({"", root});
+    while (!levels_.empty()) step();
+    out_.put('\n');
   }
 
  private:
   struct Level {
     Children children;
     std::string_view close;
-  };
-  // What is known about an object: met once, met again, or already given a mark.
-  struct Meeting {
-    bool again = false;
-    std::size_t mark = 0;
+    bool is_tuple;
   };
 
-  void print_once(Value root) {
-    met_last_.clear();
-    print_value("", root);
-    while (!levels_.empty()) step();
+  std::size_t indent() const noexcept { return 2 * std::min(levels_.size(), kDeepestIndent); }
+
+  void start_line() {
+    if (is_first_) {
+      is_first_ = false;
+      return;
+    }
+    out_.put('\n');
+    out_.put(' ', indent());
+    column_ = 0;
+  }
+
+  void end_item() {
+    if (!levels_.empty()) out_.put(',');
   }
 
   void step() {
@@ -172,106 +198,123 @@ class TreePrinter {
     if (level.children.done()) {
       const std::string_view close = level.close;
       levels_.pop_back();
-      indent();
+      start_line();
       out_.append(close);
-      return end_line();
+      return end_item();
     }
-    if (!all_ && level.children.taken() == kMostItems && level.children.count() > kMostItems + 1) {
-      return fold(level);
+    const std::size_t count = level.children.count();
+    if (!all_ && level.children.taken() == kMostItems && count > kMostItems + 1) {
+      return fold(level.children);
     }
-    const Child child = level.children.next();
-    print_value(child.label, child.value);
+    print_value(level.children.next());
   }
 
   // The rest of a long container but its last item.
-  void fold(Level& level) {
-    indent();
-    out_.print("… {} more", grouped(level.children.count() - kMostItems - 1));
-    end_line();
-    while (level.children.taken() + 1 < level.children.count()) level.children.next();
+  void fold(Children& children) {
+    start_line();
+    out_.print("… {} more", grouped(children.count() - kMostItems - 1));
+    end_item();
+    while (children.taken() + 1 < children.count()) children.next();
   }
 
-  void indent() { out_.put(' ', 2 * std::min(levels_.size(), kDeepestIndent)); }
-  void end_line() { out_.append(levels_.empty() ? "\n" : ",\n"); }
-
-  void print_value(std::string_view label, Value value) {
-    indent();
-    out_.append(label);
+  void print_value(const Child& child) {
     const std::size_t longest = all_ ? std::string::npos : kLongestText;
-    if (const auto text = leaf_text(value, longest)) {
-      out_.append(*text);
-      return end_line();
+    if (const auto text = leaf_text(child.value, longest)) return print_leaf(child.label, *text);
+    start_line();
+    out_.append(child.label);
+    if (mark(child.value)) return end_item();
+    print_container(child);
+  }
+
+  // Leaves without a label share lines.
+  void print_leaf(std::string_view label, std::string_view text) {
+    const std::size_t size = columns(text) + 1;
+    const bool joins = label.empty() && column_ > 0 && column_ + 1 + size <= width_;
+    if (joins) {
+      out_.put(' ');
+      column_ += 1 + size;
+    } else {
+      start_line();
+      column_ = label.empty() ? indent() + size : 0;
     }
-    if (mark(value)) return end_line();
-    print_container(label, value);
+    out_.append(label);
+    out_.append(text);
+    end_item();
   }
 
   // Prints `&1` or `*1` where the object is met more than once; true for the latter.
   bool mark(Value value) {
-    const bool is_new = met_last_.try_emplace(value.id(), true).second;
-    Meeting& meeting = meetings_[value.id()];
-    if (rehearsing_) {
-      meeting.again = meeting.again || !is_new;
-    } else if (meeting.again) {
-      if (is_new) meeting.mark = ++marks_;
-      out_.print("{}{}{}", is_new ? '&' : '*', meeting.mark, is_new ? " " : "");
-    }
+    if (!meetings_.is_shared(value)) return false;
+    const auto [at, is_new] = marks_.try_emplace(value.id(), marks_.size() + 1);
+    out_.print("{}{}{}", is_new ? '&' : '*', at->second, is_new ? " " : "");
     return !is_new;
   }
 
-  void print_container(std::string_view label, Value value) {
-    Brackets brackets = brackets_of(value);
-    Children children(value);
-    const bool folded = !all_ && levels_.size() >= kMostLevels && children.count() > 0;
-    if (folded) {
+  void print_container(const Child& child) {
+    const Brackets brackets = brackets_of(child.value);
+    Children children(child.value);
+    if (!all_ && levels_.size() >= kMostLevels && children.count() > 0) {
       out_.print("{}… {}{}", brackets.open, counted(children.count(), "item"), brackets.close);
-      return end_line();
+      return end_item();
     }
-    if (const auto line = one_line(label.size(), value, brackets)) {
+    const std::size_t used = indent() + child.label.size();
+    if (const auto line = one_line(child.value, std::max(width_, used + kLeastRoom) - used)) {
       out_.append(*line);
-      return end_line();
+      return end_item();
     }
     out_.append(brackets.open);
-    out_.put('\n');
-    levels_.push_back({std::move(children), brackets.close});
+    levels_.push_back({std::move(children), brackets.close, false});
   }
 
-  // The container on one line; nothing where a child is no leaf or the line is too long.
-  std::optional<std::string> one_line(std::size_t label_size, Value value,
-                                      const Brackets& brackets) const {
-    const std::size_t used = 2 * std::min(levels_.size(), kDeepestIndent) + label_size;
-    const std::size_t room = std::max(width_, used + 24) - used;
-    const bool is_object = value.kind() == Kind::object;
-    std::string line = brackets.open;
-    Children children(value);
-    if (children.count() > room) return std::nullopt;
-    while (!children.done()) {
-      if (children.taken() > 0) line += ", ";
-      if (children.taken() == 0 && is_object) line += ' ';
-      const Child child = children.next();
-      const auto text = leaf_text(child.value, room);
-      if (!text) return std::nullopt;
-      line.append(child.label).append(*text);
+  // The container with all that is in it; nothing where that is longer than `room`, or where
+  // something in it needs a mark.
+  std::optional<std::string> one_line(Value value, std::size_t room) const {
+    std::string line;
+    std::vector<Level> open;
+    const auto enter = [&](Value container) {
+      const Brackets brackets = brackets_of(container);
+      line.append(brackets.open);
+      open.push_back({Children(container), brackets.close, container.kind() == Kind::tuple});
+      return open.back().children.count() <= room;
+    };
+    if (!enter(value)) return std::nullopt;
+    while (!open.empty()) {
       if (columns(line) > room) return std::nullopt;
+      Children& children = open.back().children;
+      if (children.done()) {
+        if (children.count() == 1 && open.back().is_tuple) line += ',';
+        line.append(open.back().close);
+        open.pop_back();
+        continue;
+      }
+      if (children.taken() > 0) line += ", ";
+      if (children.taken() == 0 && open.back().close == kObjectEnd) line += ' ';
+      const Child child = children.next();
+      line.append(child.label);
+      if (const auto text = leaf_text(child.value, room)) {
+        line.append(*text);
+      } else if (meetings_.is_shared(child.value) || !enter(child.value)) {
+        return std::nullopt;
+      }
     }
-    if (value.kind() == Kind::tuple && children.count() == 1) line += ',';
-    return line.append(brackets.close);
+    return line;
   }
 
   Output& out_;
+  Meetings meetings_;
   bool all_;
   std::size_t width_;
-  bool rehearsing_ = true;
   std::vector<Level> levels_;
-  std::unordered_map<std::uint32_t, Meeting> meetings_;
-  std::unordered_map<std::uint32_t, bool> met_last_;
-  std::size_t marks_ = 0;
+  std::unordered_map<std::uint32_t, std::size_t> marks_;
+  bool is_first_ = true;
+  // Where the line stands on which further leaves may follow; 0 for none.
+  std::size_t column_ = 0;
 };
 
 }  // namespace
 
 void write_tree_text(Output& out, Value root, const TreeTextOptions& options) {
-  TreePrinter(out, options).print(root);
+  TreePrinter(out, root, options);
 }
 
 }  // namespace flambeau::cli
