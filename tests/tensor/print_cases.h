@@ -86,8 +86,7 @@ inline TensorKind kind_named(const std::string& name) {
   return TensorKind::strided;
 }
 
-inline Tensor tensor_of(const Fields& fields,
-                        std::vector<std::pair<std::string, Tensor>> parts) {
+inline Tensor tensor_of(const Fields& fields, std::vector<std::pair<std::string, Tensor>> parts) {
   const TensorKind kind = kind_named(fields.word(1));
   const Tensor plain = strided_of(fields);
   if (kind == TensorKind::strided) return plain;
