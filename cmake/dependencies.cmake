@@ -5,8 +5,8 @@
 #   flambeau_static_runtime  for programs of ours that have to start fast: the compiler's run-time
 #                            libraries go into the program
 #
-# FLAMBEAU_STATIC_DEPENDENCIES takes the archive of each library that has one, and fmt as headers.
-# A library that is only installed as a shared object stays one.
+# FLAMBEAU_STATIC_DEPENDENCIES takes the archive of each library that has one. A library that is only
+# installed as a shared object stays one.
 
 if(NOT DEFINED FLAMBEAU_STATIC_DEPENDENCIES)
   option(FLAMBEAU_STATIC_DEPENDENCIES "Link the archives of third-party libraries" OFF)
@@ -46,8 +46,7 @@ find_package(Threads REQUIRED)
 if(NOT TARGET flambeau_dependencies)
   add_library(flambeau_dependencies INTERFACE)
   target_link_libraries(flambeau_dependencies INTERFACE
-    $<IF:$<BOOL:${FLAMBEAU_STATIC_DEPENDENCIES}>,fmt::fmt-header-only,fmt::fmt>
-    flambeau_deflate flambeau_isal flambeau_zlib flambeau_crypto flambeau_utf8proc
+    fmt::fmt flambeau_deflate flambeau_isal flambeau_zlib flambeau_crypto flambeau_utf8proc
     Threads::Threads ${CMAKE_DL_LIBS})
   target_include_directories(flambeau_dependencies SYSTEM INTERFACE
     ${FLAMBEAU_RAPIDJSON_INCLUDE} ${FLAMBEAU_IMATH_INCLUDE})
@@ -57,6 +56,6 @@ if(NOT TARGET flambeau_dependencies)
   add_library(flambeau_static_runtime INTERFACE)
   if(FLAMBEAU_STATIC_DEPENDENCIES)
     target_link_options(flambeau_static_runtime INTERFACE
-      -static-libstdc++ -static-libgcc LINKER:--gc-sections,--as-needed)
+      LINKER:--gc-sections,--as-needed,-z,relro,-z,now)
   endif()
 endif()

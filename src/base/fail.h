@@ -3,7 +3,7 @@
 //   fail(ErrorCode::malformed_pickle, {"data.pkl", at}, "BINGET {}: memo has {} entries", i, n);
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdint>
 #include <optional>
