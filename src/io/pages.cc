@@ -33,8 +33,8 @@ Pages allocate_small(std::size_t size) {
 std::byte* map_aligned(std::size_t size) noexcept {
   const auto whole = checked_add(size, kHugePage);
   if (!whole) return nullptr;
-  void* mapped = ::mmap(nullptr, *whole, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* mapped =
+      ::mmap(nullptr, *whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) return nullptr;
   void* aligned = mapped;
   std::size_t space = *whole;
