@@ -71,6 +71,21 @@ void append_code_point(std::string& out, CodePoint code, std::string_view spelli
   }
 }
 
+/// All bytes between two quotes; of quotes, `escaped_quote` alone is escaped.
+std::string quote_bytes(std::string_view bytes, char quote, char escaped_quote) {
+  std::string out(1, quote);
+  for (const char byte : bytes) {
+    const auto code = static_cast<unsigned char>(byte);
+    if (append_short_escape(out, code, escaped_quote)) continue;
+    if (code >= 0x20 && code < 0x7f) {
+      out += byte;
+    } else {
+      append_hex_escape(out, code);
+    }
+  }
+  return out += quote;
+}
+
 /// Digits without a point, and the place of the point among them, of a finite number above 0.
 struct Decimal {
   std::string digits;
@@ -127,18 +142,11 @@ std::string python_repr_text(std::string_view text) {
 }
 
 std::string python_repr_bytes(std::string_view bytes) {
-  const char quote = quote_for(bytes);
-  std::string out{'b', quote};
-  for (const char byte : bytes) {
-    const auto code = static_cast<unsigned char>(byte);
-    if (append_short_escape(out, code, quote)) continue;
-    if (code >= 0x20 && code < 0x7f) {
-      out += byte;
-    } else {
-      append_hex_escape(out, code);
-    }
-  }
-  return out += quote;
+  return fmt::format("b{}", quote_bytes(bytes, quote_for(bytes), quote_for(bytes)));
+}
+
+std::string python_repr_bytearray(std::string_view bytes) {
+  return fmt::format("bytearray(b{})", quote_bytes(bytes, quote_for(bytes), '\''));
 }
 
 std::string python_repr_real(double value) {

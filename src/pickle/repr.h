@@ -12,6 +12,8 @@ namespace flambeau {
 std::string python_repr_text(std::string_view text);
 /// `repr(bytes)`.
 std::string python_repr_bytes(std::string_view bytes);
+/// `repr(bytearray)`, which escapes a single quote within double quotes, too.
+std::string python_repr_bytearray(std::string_view bytes);
 /// `repr(float)`: the shortest digits that read back as the same number ("1e-05", "nan", "-inf").
 std::string python_repr_real(double value);
 /// Decimal digits of a little-endian two's complement number of any size, as `str(int)`.

@@ -105,7 +105,7 @@ std::string show_argument(const Instruction& ins, const Step& step, std::uint32_
     case Argument::bytes1:
     case Argument::bytes4:
     case Argument::bytes8: return python_repr_bytes(ins.text);
-    case Argument::bytearray8: return fmt::format("bytearray({})", python_repr_bytes(ins.text));
+    case Argument::bytearray8: return python_repr_bytearray(ins.text);
     case Argument::unicodestring1:
     case Argument::unicodestring4:
     case Argument::unicodestring8: return show_utf8(ins.text, step);
