@@ -37,7 +37,8 @@ constexpr Command kCommands[] = {
     {"show", "FILE NAME...", "print tensors and other values",
      "json full max-output strict no-verify unmapped encoding help",
      "NAME is a name or a path of `flambeau ls`, or leads to any other value of the graph "
-     "(config.lr, ['config']['lr']). A tensor is printed as PyTorch prints it, with ... for the "
+     "(config.lr, ['config']['lr']; '' is the whole of it). A tensor is printed as PyTorch prints "
+     "it, with ... for the "
      "middle of large ones unless --full is given; anything else as `flambeau tree` prints it. The "
      "inner tensors of sparse, quantized and nested ones are reached by NAME.indices and so on.\n"
      "With --json all elements are written, as nested lists.",

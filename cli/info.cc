@@ -48,17 +48,12 @@ void write_document(Session& session, const Checkpoint& file, const FileFacts& f
   session.out.put('\n');
 }
 
-std::string sized(std::uint64_t bytes) {
-  if (bytes < 1024) return human_size(bytes);
-  return fmt::format("{} ({})", counted(bytes, "byte"), human_size(bytes));
-}
-
 void write_text(Session& session, const Checkpoint& file, const FileFacts& facts) {
   const auto line = [&](std::string_view label, const std::string& text) {
     session.out.print("{:<16}{}\n", label, escaped(text));
   };
   line("file", session.arguments.file);
-  line("size", sized(facts.file_size));
+  line("size", full_size(facts.file_size));
   line("container", std::string(flambeau::to_string(facts.container)));
   line("producer", facts.producer.empty() ? "unknown" : facts.producer);
   line("version", facts.version.empty() ? "none" : facts.version);
@@ -68,9 +63,10 @@ void write_text(Session& session, const Checkpoint& file, const FileFacts& facts
   line("alignment", facts.alignment == 0 ? "none" : counted(facts.alignment, "byte"));
   line("checksums", facts.has_checksums ? "on" : "off: PyTorch was told not to compute them");
   line("tensors", grouped(file.tensors().size()));
-  line("storages", fmt::format("{}, {}", grouped(facts.storage_count), sized(facts.storage_bytes)));
-  line("unreached", fmt::format("{}, {}", counted(facts.unreached_storages, "storage"),
-                                sized(facts.unreached_bytes)));
+  line("storages",
+       fmt::format("{}, {}", grouped(facts.storage_count), full_size(facts.storage_bytes)));
+  line("unreached",
+       fmt::format("{}, {}", grouped(facts.unreached_storages), full_size(facts.unreached_bytes)));
   for (const Note& note : facts.notes) {
     const std::string where = note.where.empty() ? "" : note.where + ": ";
     line(to_string(note.severity), where + note.message);

@@ -15,6 +15,9 @@ namespace {
 
 using Cells = std::vector<std::string>;
 
+// Longer names are cut in text; one of a megabyte would make every row as wide.
+constexpr std::size_t kLongestName = 300;
+
 std::vector<Column> columns_of(const Arguments& arguments) {
   std::vector<Column> columns = {{"name"}, {"dtype"}, {"shape"}, {"bytes", true}};
   if (arguments.long_form) {
@@ -57,7 +60,7 @@ void add_long_cells(Cells& cells, const Tensor& tensor) {
 
 Cells cells_of(const Arguments& arguments, std::string_view name, const Tensor& tensor,
                const Digests* digests) {
-  Cells cells = {name.empty() ? "(root)" : escaped(name), std::string(to_string(tensor.dtype())),
+  Cells cells = {fitted(escaped(name), kLongestName), std::string(to_string(tensor.dtype())),
                  tensor.has_shape() ? to_string(tensor.shape()) : "-", grouped(tensor.nbytes())};
   if (arguments.long_form) add_long_cells(cells, tensor);
   if (digests == nullptr) return cells;
@@ -72,7 +75,8 @@ void for_each_row(const Arguments& arguments, const Listing& listing, const Dige
                   Use use) {
   for (std::size_t row = 0; row < listing.rows.size(); ++row) {
     const auto& [name, tensor] = listing.entry(row);
-    use(cells_of(arguments, name, tensor, digests));
+    const bool is_root = name.empty() && listing.file->path(listing.rows[row]).empty();
+    use(cells_of(arguments, is_root ? "(root)" : name, tensor, digests));
     if (!arguments.long_form) continue;
     for (const auto& [part, inner] : tensor.parts()) {
       use(cells_of(arguments, fmt::format("{}.{}", name, part), inner, digests));
@@ -83,16 +87,15 @@ void for_each_row(const Arguments& arguments, const Listing& listing, const Dige
 void write_summary(Session& session, const Listing& listing) {
   const Totals totals = totals_of(listing);
   Output& out = session.out;
-  out.print("{}, {}, {}: {} ({}), {} of them shared\n", counted(totals.tensors, "tensor"),
+  out.print("{} ({}), {}, {}, of which {} shared\n", counted(totals.tensors, "tensor"),
             counted(totals.parameters, "parameter"), counted(totals.elements, "element"),
-            counted(totals.bytes, "byte"), human_size(totals.bytes), grouped(totals.shared_bytes));
+            full_size(totals.bytes), human_size(totals.shared_bytes));
   if (listing.file->first_paths_only()) {
     out.append("shared containers multiply: each is entered at its first path only\n");
   }
-  if (!session.arguments.names.empty()) return;
   const FileFacts facts = listing.file->facts();
-  out.print("{} that no tensor reaches: {}\n", counted(facts.unreached_storages, "storage"),
-            counted(facts.unreached_bytes, "byte"));
+  out.print("{} in the file that no tensor reaches: {}\n",
+            counted(facts.unreached_storages, "storage"), full_size(facts.unreached_bytes));
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ void Output::flush() noexcept {
 }
 
 void Output::discard(bool discarding) noexcept {
-  discarding_ ? drop() : flush();
+  flush();
   discarding_ = discarding;
 }
 

@@ -61,8 +61,11 @@ class Output {
 
   /// Hands everything so far to the system.
   void flush() noexcept;
-  /// Forgets what has not been handed to the system yet.
-  void drop() noexcept { used_ = 0; }
+  /// Forgets what has not been handed to the system yet, and ends a rehearsal.
+  void drop() noexcept {
+    used_ = 0;
+    discarding_ = false;
+  }
   /// While set, everything is thrown away: a rehearsal, to meet errors before the first byte is
   /// out.
   void discard(bool discarding) noexcept;

@@ -70,7 +70,8 @@ const Checkpoint& Session::open() {
 
 std::string Session::place_of(const Error& error) const {
   const std::string_view file = arguments.file == "-" ? kStandardInput : arguments.file;
-  if (file.empty() || error.where().starts_with(file)) return error.where();
+  const bool is_placed = error.where().starts_with(file) || error.code() == ErrorCode::usage;
+  if (file.empty() || is_placed) return error.where();
   if (error.where().empty()) return std::string(file);
   return fmt::format("{}: {}", file, error.where());
 }

@@ -129,6 +129,11 @@ std::string human_size(std::uint64_t bytes) {
   return fmt::format("{:.1f} {}", size, kUnits[unit]);
 }
 
+std::string full_size(std::uint64_t bytes) {
+  if (bytes < 1024) return counted(bytes, "byte");
+  return fmt::format("{} ({})", counted(bytes, "byte"), human_size(bytes));
+}
+
 std::string counted(std::uint64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", grouped(count), noun, count == 1 ? "" : "s");
 }

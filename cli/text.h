@@ -45,6 +45,9 @@ std::string grouped(std::uint64_t number);
 /// "812 bytes", "48.2 KiB".
 std::string human_size(std::uint64_t bytes);
 
+/// "812 bytes", "49,356 bytes (48.2 KiB)".
+std::string full_size(std::uint64_t bytes);
+
 /// "1 tensor", "2 tensors".
 std::string counted(std::uint64_t count, std::string_view noun);
 
