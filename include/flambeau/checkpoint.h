@@ -49,13 +49,6 @@ struct OpenOptions {
 enum class Container : std::uint8_t { zip };
 std::string_view to_string(Container container) noexcept;
 
-/// A tensor and one of the paths that lead to it.
-struct NamedTensor {
-  /// Keys joined with "."; positions and integer keys as decimal digits; "" for the root itself.
-  std::string_view name;
-  Tensor tensor;
-};
-
 /// Facts about the file as a whole.
 struct FileFacts {
   Container container = Container::zip;

@@ -209,6 +209,13 @@ class Tensor {
   std::shared_ptr<const TensorRecord> record_;
 };
 
+/// A tensor and one of the paths that lead to it.
+struct NamedTensor {
+  /// Keys joined with "."; positions and integer keys as decimal digits; "" for the root itself.
+  std::string_view name;
+  Tensor tensor;
+};
+
 /// How a tensor is printed; the defaults are PyTorch's (torch/_tensor_str.py).
 struct PrintOptions {
   int precision = 4;

@@ -49,12 +49,7 @@ Checkpoint Checkpoint::open(SourcePtr source, const OpenOptions& options) {
   state->source = std::move(source);
   with_context(state->source->name(), [&] { state->zip = load(state->source, options); });
   state->producer = producer_of(state->zip.storages->archive(), *state->zip.storages);
-  const Graph& graph = *state->zip.graph;
-  state->listing = std::make_unique<Listing>(graph);
-  state->tensors.reserve(state->listing->rows().size());
-  for (const Listing::Row& row : state->listing->rows()) {
-    state->tensors.push_back({row.name, graph.tensor_at(row.tensor)});
-  }
+  state->listing = std::make_unique<Listing>(*state->zip.graph);
   return Checkpoint(std::move(state));
 }
 
@@ -66,16 +61,17 @@ Checkpoint Checkpoint::from_memory(std::span<const std::byte> bytes, const OpenO
   return open(borrow_memory(bytes), options);
 }
 
-std::span<const NamedTensor> Checkpoint::tensors() const& noexcept { return state_->tensors; }
+std::span<const NamedTensor> Checkpoint::tensors() const& noexcept { return state_->listing->rows(); }
 
 std::string Checkpoint::path(std::size_t index) const {
-  return state_->listing->path(state_->listing->rows()[index]);
+  return state_->listing->path(index);
 }
 
 bool Checkpoint::first_paths_only() const noexcept { return state_->listing->first_paths_only(); }
 
 const Checkpoint::State::Index& Checkpoint::State::names() const {
   std::call_once(names_once_, [&] {
+    const auto tensors = listing->rows();
     names_.by_name.reserve(tensors.size());
     for (std::size_t i = 0; i < tensors.size(); ++i) {
       const auto [known, is_new] = names_.by_name.try_emplace(tensors[i].name, i);
@@ -90,9 +86,7 @@ const Checkpoint::State::Index& Checkpoint::State::names() const {
 
 const std::unordered_map<std::string, std::size_t>& Checkpoint::State::paths() const {
   std::call_once(paths_once_, [&] {
-    for (std::size_t i = 0; i < tensors.size(); ++i) {
-      paths_.emplace(listing->path(listing->rows()[i]), i);
-    }
+    for (std::size_t i = 0; i < listing->rows().size(); ++i) paths_.emplace(listing->path(i), i);
   });
   return paths_;
 }
@@ -105,12 +99,12 @@ const Tensor* Checkpoint::find(std::string_view name) const& {
     fail(ErrorCode::ambiguous, {state_->source->name()}, "{} is the name of {}", name, all);
   }
   if (const auto found = names.by_name.find(name); found != names.by_name.end()) {
-    return &state_->tensors[found->second].tensor;
+    return &state_->listing->rows()[found->second].tensor;
   }
   const bool is_path = name.starts_with('[') || name.starts_with('.') || name.starts_with('(');
   if (!is_path) return nullptr;
   const auto found = state_->paths().find(std::string(name));
-  return found == state_->paths().end() ? nullptr : &state_->tensors[found->second].tensor;
+  return found == state_->paths().end() ? nullptr : &state_->listing->rows()[found->second].tensor;
 }
 
 const Tensor& Checkpoint::tensor(std::string_view name) const& {

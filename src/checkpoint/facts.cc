@@ -89,7 +89,7 @@ FileFacts Checkpoint::facts() const {
   facts.record_count = archive.size();
   facts.alignment = common_alignment(archive);
   facts.pickle_protocol = state_->zip.graph->document().protocol();
-  count_storages(storages, state_->tensors, facts);
+  count_storages(storages, state_->listing->rows(), facts);
   facts.notes = archive.notes();
   for (Note& note : archive.inspect_headers()) facts.notes.push_back(std::move(note));
   const auto& loading = state_->zip.notes;

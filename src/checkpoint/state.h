@@ -21,7 +21,6 @@ struct Checkpoint::State {
   LoadedZip zip;
   std::string producer;
   std::unique_ptr<Listing> listing;
-  std::vector<NamedTensor> tensors;
 
   /// Entries by name and by path, made when the first name or path is asked for. Names that several
   /// paths share keep the first entry and are listed in `ambiguous`.

@@ -46,17 +46,50 @@ std::byte* map_aligned(std::size_t size) noexcept {
   return start;
 }
 
-Pages allocate_huge(std::size_t size) {
+std::size_t round_to_pages(std::size_t size) noexcept {
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  const std::size_t rounded = (size + page - 1) / page * page;
+  return (size + page - 1) / page * page;
+}
+
+std::byte* map_huge(std::size_t rounded) {
   std::byte* start = map_aligned(rounded);
-  if (start == nullptr) fail_for_memory(size);
+  if (start == nullptr) fail_for_memory(rounded);
   ::madvise(start, rounded, MADV_HUGEPAGE);
+  return start;
+}
+
+Pages allocate_huge(std::size_t size) {
+  const std::size_t rounded = round_to_pages(size);
+  std::byte* start = map_huge(rounded);
   const auto unmap = [rounded](void* block) { ::munmap(block, rounded); };
   return {{start, size}, {static_cast<void*>(start), unmap}};
 }
 
+/// Small requests go to `new`; a request says its size again when it is given back, so nothing has
+/// to be remembered.
+class PageMemory : public std::pmr::memory_resource {
+  void* do_allocate(std::size_t size, std::size_t alignment) override {
+    if (size < kHugePage) return std::pmr::new_delete_resource()->allocate(size, alignment);
+    return map_huge(round_to_pages(size));
+  }
+  void do_deallocate(void* block, std::size_t size, std::size_t alignment) override {
+    if (size < kHugePage) {
+      std::pmr::new_delete_resource()->deallocate(block, size, alignment);
+    } else {
+      ::munmap(block, round_to_pages(size));
+    }
+  }
+  bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
+    return this == &other;
+  }
+};
+
 }  // namespace
+
+std::pmr::memory_resource* page_memory() noexcept {
+  static PageMemory memory;
+  return &memory;
+}
 
 Pages allocate_pages(std::uint64_t size) {
   constexpr std::uint64_t kMost = PTRDIFF_MAX - kHugePage;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <memory_resource>
 
 #include "base/bytes.h"
 
@@ -24,5 +25,9 @@ inline constexpr std::size_t kPageAlignment = 64;
 /// huge pages: filling such memory costs one fault for each 2 MiB instead of one for each 4 KiB.
 /// Error: `limit` where the system has no such memory.
 Pages allocate_pages(std::uint64_t size);
+
+/// The same as a resource for containers and arenas: huge pages from 2 MiB on, ordinary allocations
+/// below. Has no state; lives forever.
+std::pmr::memory_resource* page_memory() noexcept;
 
 }  // namespace flambeau

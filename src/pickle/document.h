@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <memory_resource>
 #include <optional>
 #include <span>
 #include <string>
@@ -138,8 +139,9 @@ struct GlobalName {
 class Document {
  public:
   /// Takes a share in whatever keeps the pickle's bytes alive.
-  explicit Document(std::shared_ptr<const void> source_owner = nullptr)
-      : source_owner_(std::move(source_owner)) {}
+  explicit Document(std::shared_ptr<const void> source_owner = nullptr,
+                    std::pmr::memory_resource* memory = std::pmr::get_default_resource())
+      : items_(memory), texts_(memory), source_owner_(std::move(source_owner)) {}
   Document(Document&&) noexcept = default;
   Document& operator=(Document&&) noexcept = default;
 
@@ -220,13 +222,13 @@ class Document {
 
  private:
   friend class DocumentBuilder;
-  static constexpr std::uint32_t kChunkBits = 14;
+  static constexpr std::uint32_t kChunkBits = 17;
   static constexpr std::uint32_t kChunkSize = 1u << kChunkBits;
   Node& mutable_node(std::uint32_t ordinal) noexcept {
     return nodes_[ordinal >> kChunkBits][ordinal & (kChunkSize - 1)];
   }
 
-  std::vector<std::unique_ptr<Node[]>> nodes_;
+  std::vector<Run<Node>> nodes_;
   std::uint32_t node_count_ = 0;
   Arena<Ref> items_;
   Arena<char> texts_;
@@ -247,6 +249,8 @@ struct ParseOptions {
   std::string_view where = "pickle";
   /// Keeps the pickle's bytes alive.
   std::shared_ptr<const void> owner;
+  /// Where the document's memory comes from; outlives the document.
+  std::pmr::memory_resource* memory = std::pmr::get_default_resource();
 };
 
 /// Runs the pickle at the start of `pickle` and gives what it builds. Iterative, in time and memory

@@ -49,7 +49,8 @@ std::string_view describe(NodeKind kind) noexcept {
 }
 
 DocumentBuilder::DocumentBuilder(const ParseOptions& options, const Step& step)
-    : document_(options.owner),
+    : document_(options.owner, options.memory),
+      memory_(options.memory),
       step_(step),
       max_nodes_(static_cast<std::uint32_t>(
           std::min<std::uint64_t>(options.limits.max_nodes, kConstantBit))),
@@ -62,13 +63,13 @@ void DocumentBuilder::grow() {
   if (count_ < Document::kChunkSize) {
     return grow_first_chunk(std::clamp(count_ * 4, kFirstNodes, Document::kChunkSize));
   }
-  document_.nodes_.push_back(std::make_unique_for_overwrite<Node[]>(Document::kChunkSize));
+  document_.nodes_.push_back(make_run<Node>(memory_, Document::kChunkSize));
   chunk_ = document_.nodes_.back().get();
   room_ = std::min(max_nodes_, count_ + Document::kChunkSize);
 }
 
 void DocumentBuilder::grow_first_chunk(std::uint32_t room) {
-  auto chunk = std::make_unique_for_overwrite<Node[]>(room);
+  auto chunk = make_run<Node>(memory_, room);
   std::copy(chunk_, chunk_ + count_, chunk.get());
   chunk_ = chunk.get();
   room_ = std::min(max_nodes_, room);

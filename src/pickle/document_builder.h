@@ -134,6 +134,7 @@ class DocumentBuilder {
   [[noreturn, gnu::cold]] void refuse_target(Ref target, std::string_view wanted) const;
 
   Document document_;
+  std::pmr::memory_resource* memory_;
   const Step& step_;
   std::uint32_t max_nodes_;
   /// The chunk that is being filled, nodes so far, and where they have to stop or take a new chunk.

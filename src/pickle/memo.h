@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory_resource>
 #include <vector>
 
 namespace flambeau {
@@ -14,6 +15,9 @@ namespace flambeau {
 template <typename T, T kAbsent>
 class Memo {
  public:
+  explicit Memo(std::pmr::memory_resource* memory = std::pmr::get_default_resource())
+      : dense_(memory) {}
+
   /// Makes room for numbers below `count` at once.
   void reserve(std::size_t count) { dense_.reserve(count); }
 
@@ -52,7 +56,7 @@ class Memo {
     dense_[index] = value;
   }
 
-  std::vector<T> dense_;
+  std::pmr::vector<T> dense_;
   std::map<std::uint64_t, T> sparse_;
   /// Numbers below the vector's size that are not in use.
   std::uint64_t holes_ = 0;

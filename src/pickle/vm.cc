@@ -29,6 +29,7 @@ Vm::Vm(Bytes pickle, const ParseOptions& options)
       pickle_(pickle),
       step_{options.where},
       stack_(step_),
+      memo_(options.memory),
       document_(options, step_) {
   memo_.reserve(std::min(pickle.size() / kBytesPerMemoEntry, kMostReserved));
 }
@@ -293,7 +294,9 @@ std::string_view Vm::name_operand(Ref operand) const {
   const NodeKind kind = document_.document().kind(operand);
   const bool is_text = kind == NodeKind::string || kind == NodeKind::byte_string;
   if (!is_text) refuse(step_, "needs two strings, finds {}", describe(kind));
-  return document_.document().text(operand);
+  const std::string_view name = document_.document().text(operand);
+  if (kind == NodeKind::byte_string && !is_strict_utf8(name)) refuse(step_, "a name is not UTF-8");
+  return name;
 }
 
 void Vm::push_global_from_stack() {
@@ -325,15 +328,20 @@ inline void Vm::reduce() {
 
 void Vm::make_instance() {
   const std::span<const Ref> operands = stack_.last(2);
-  if (!document_.document().is(operands[1], NodeKind::tuple)) refuse(step_, "needs a tuple");
+  check_kind(operands[1], NodeKind::tuple);
   stack_.replace(2, document_.add_object(Construction::newobj, operands[0], operands[1]));
 }
 
 void Vm::make_instance_with_kwargs() {
   const std::span<const Ref> operands = stack_.last(3);
-  if (!document_.document().is(operands[1], NodeKind::tuple)) refuse(step_, "needs a tuple");
-  if (!document_.document().is(operands[2], NodeKind::dict)) refuse(step_, "needs a dict");
+  check_kind(operands[1], NodeKind::tuple);
+  check_kind(operands[2], NodeKind::dict);
   stack_.replace(3, document_.add_object_with_kwargs(operands[0], operands[1], operands[2]));
+}
+
+void Vm::check_kind(Ref operand, NodeKind wanted) const {
+  const NodeKind kind = document_.document().kind(operand);
+  if (kind != wanted) refuse(step_, "needs {}, finds {}", describe(wanted), describe(kind));
 }
 
 void Vm::instantiate_global(std::string_view module, std::string_view name) {

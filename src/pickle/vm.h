@@ -62,6 +62,7 @@ class Vm {
   void instantiate_from_mark();
   void build();
   void check_protocol(std::int64_t protocol);
+  void check_kind(Ref operand, NodeKind wanted) const;
   void check_frame(std::uint64_t size) const;
   std::uint64_t index_of_line(std::string_view line) const;
   std::string_view name_operand(Ref operand) const;

@@ -12,7 +12,7 @@
 
 namespace flambeau {
 
-static_assert(sizeof(void*) != 8 || sizeof(TensorRecord) <= 136);
+static_assert(sizeof(void*) != 8 || sizeof(TensorRecord) <= 104);
 
 Dimensions::Dimensions(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides)
     : rank_(static_cast<std::uint32_t>(shape.size())), has_strides_(!strides.empty()) {

@@ -14,7 +14,7 @@
 
 namespace flambeau {
 
-/// Shape and strides of one tensor. Up to four dimensions stand in place.
+/// Shape and strides of one tensor. Up to two dimensions stand in place.
 class Dimensions {
  public:
   Dimensions() noexcept = default;
@@ -27,7 +27,7 @@ class Dimensions {
   }
 
  private:
-  static constexpr std::uint32_t kInline = 4;
+  static constexpr std::uint32_t kInline = 2;
   const std::int64_t* data() const noexcept { return rank_ <= kInline ? near_ : far_.get(); }
 
   std::uint32_t rank_ = 0;
@@ -48,7 +48,7 @@ struct TensorExtension {
   std::string device;
 };
 
-/// 136 bytes: a file of a hundred thousand tensors keeps them in one array. The small members stand
+/// 104 bytes: a file of a hundred thousand tensors keeps them in one array. The small members stand
 /// in the tail of `storage`.
 struct TensorRecord {
   [[no_unique_address]] Storage storage;

@@ -3,6 +3,7 @@
 #include "torch/graph.h"
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 
 namespace flambeau {
@@ -63,10 +64,24 @@ Kind kind_of_form(Form form) noexcept {
 
 }  // namespace
 
+TensorTable::TensorTable(std::pmr::memory_resource* memory, std::size_t expected)
+    : memory_(memory), nodes_(memory) {
+  constexpr std::size_t kSmallest = 64;
+  constexpr std::size_t kLargest = std::size_t{1} << 15;
+  chunk_bits_ = std::countr_zero(std::bit_ceil(std::clamp(expected, kSmallest, kLargest)));
+  nodes_.reserve(std::min(expected, kLargest));
+}
+
+TensorTable::~TensorTable() {
+  for (std::size_t row = 0; row < size(); ++row) std::destroy_at(&at(row));
+}
+
 TensorRecord& TensorTable::next() {
   const std::size_t row = size();
-  if (row % kChunk == 0) chunks_.push_back(std::make_unique<TensorRecord[]>(kChunk));
-  return chunks_[row / kChunk][row % kChunk];
+  if (row >> chunk_bits_ == chunks_.size()) {
+    chunks_.push_back(make_run<TensorRecord>(memory_, std::size_t{1} << chunk_bits_));
+  }
+  return *std::construct_at(&at(row));
 }
 
 TensorRecord& TensorTable::add(Ref node) {

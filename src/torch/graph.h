@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <memory_resource>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/arena.h"
 #include "flambeau/limits.h"
 #include "flambeau/value.h"
 #include "pickle/document.h"
@@ -52,23 +54,33 @@ struct TensorTraits {
 /// Tensors of one graph, in chunks that never move. The handles given out share the whole table.
 class TensorTable {
  public:
+  /// Makes room by chunks of about `expected` rows, within reason.
+  TensorTable(std::pmr::memory_resource* memory, std::size_t expected);
+  TensorTable(const TensorTable&) = delete;
+  TensorTable& operator=(const TensorTable&) = delete;
+  ~TensorTable();
+
   TensorRecord& add(Ref node);
   /// The same for a node that is below the last: nodes must descend from call to call.
   TensorRecord& add_late(Ref node);
   std::size_t size() const noexcept { return nodes_.size() + late_nodes_.size(); }
-  const TensorRecord& record(std::size_t row) const noexcept {
-    return chunks_[row / kChunk][row % kChunk];
-  }
+  const TensorRecord& record(std::size_t row) const noexcept { return at(row); }
   /// The row of a node. `hint` is looked at first: rows are in node order, so a walk in that order
   /// finds the next one there.
   std::optional<std::size_t> find(Ref node, std::size_t hint = 0) const noexcept;
 
  private:
-  static constexpr std::size_t kChunk = 256;
   TensorRecord& next();
-  std::vector<std::unique_ptr<TensorRecord[]>> chunks_;
+  TensorRecord& at(std::size_t row) const noexcept {
+    return chunks_[row >> chunk_bits_][row & ((std::size_t{1} << chunk_bits_) - 1)];
+  }
+
+  std::pmr::memory_resource* memory_;
+  int chunk_bits_;
+  /// Room; as many records in it are made as there are rows.
+  std::vector<Run<TensorRecord>> chunks_;
   /// Nodes of the rows from 0 on, ascending; then those of the late ones, descending.
-  std::vector<std::uint32_t> nodes_;
+  std::pmr::vector<std::uint32_t> nodes_;
   std::vector<std::uint32_t> late_nodes_;
 };
 
@@ -124,7 +136,7 @@ class Graph {
   Limits limits_;
   std::shared_ptr<const StorageTable> storages_;
   std::vector<Storage> restored_;
-  std::shared_ptr<TensorTable> tensors_ = std::make_shared<TensorTable>();
+  std::shared_ptr<TensorTable> tensors_;
   std::vector<GlobalMeaning> meanings_;
   /// Texts that had to be decoded and pairs that stood as arguments, by node, ascending.
   std::vector<std::pair<std::uint32_t, std::string>> decoded_;

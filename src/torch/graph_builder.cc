@@ -16,6 +16,10 @@ GraphBuilder::GraphBuilder(Document document, std::shared_ptr<const StorageTable
   graph_->document_ = std::move(document);
   graph_->limits_ = options.limits;
   graph_->storages_ = std::move(storages);
+  // A tensor takes at least a storage's id, two tuples, a call and its arguments.
+  constexpr std::size_t kNodesPerTensor = 8;
+  graph_->tensors_ = std::make_shared<TensorTable>(
+      options.memory, graph_->document_.node_count() / kNodesPerTensor);
 }
 
 std::unique_ptr<Graph> GraphBuilder::build() {

@@ -34,6 +34,8 @@ struct GraphOptions {
   std::string_view where = "data.pkl";
   /// The file's byte order is not the host's.
   bool swapped = false;
+  /// Where tables of tensors get their memory; outlives the graph.
+  std::pmr::memory_resource* memory = std::pmr::get_default_resource();
 };
 
 class GraphBuilder {

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "io/pages.h"
+
 namespace flambeau {
 namespace {
 
@@ -17,12 +19,17 @@ constexpr std::uint32_t kEnd = UINT32_MAX - 1;
 
 }  // namespace
 
-Listing::Listing(const Graph& graph) : graph_(graph) {
+Listing::Listing(const Graph& graph)
+    : graph_(graph),
+      rows_(page_memory()),
+      last_steps_(page_memory()),
+      pending_(page_memory()),
+      names_(page_memory()) {
   walk(false);
   const std::uint64_t budget = kFreeVisits + kVisitsPerNode * graph.document().node_count();
   if (visits_ > budget) walk(true);
-  rows_.shrink_to_fit();
-  pending_ = {};
+  pending_.clear();
+  pending_.shrink_to_fit();
   closed_ = {};
 }
 
@@ -33,6 +40,7 @@ void Listing::walk(bool first_paths_only) {
   visits_ = 0;
   next_tensor_ = 0;
   rows_.clear();
+  last_steps_.clear();
   entered_.clear();
   pending_.assign(1, {document.root(), kNoParent, {}});
   closed_.assign(document.node_count(), false);
@@ -70,19 +78,20 @@ void Listing::push_children(Ref container, std::uint32_t entered) {
 }
 
 void Listing::add_row(const Pending& at) {
-  const auto tensor = static_cast<std::uint32_t>(*graph_.tensor_row(at.value, next_tensor_));
+  const std::size_t tensor = *graph_.tensor_row(at.value, next_tensor_);
   next_tensor_ = tensor + 1;
   const std::string_view name =
       at.parent == kNoParent ? std::string_view() : name_of(at.parent, at.step);
-  rows_.push_back({name, tensor, at.parent, at.step});
+  rows_.push_back({name, graph_.tensor_at(tensor)});
+  last_steps_.push_back({at.parent, at.step});
 }
 
 /// The container's name and the step's, joined. Text keys of the root are names as they stand.
 std::string_view Listing::name_of(std::uint32_t parent, const Step& step) {
   const bool at_root = entered_[parent].parent == kNoParent;
-  const bool is_text = (step.kind == StepKind::key || step.kind == StepKind::attribute) &&
-                       graph_.kind(step.key) == Kind::string;
-  if (at_root && is_text) return graph_.text(step.key);
+  const bool is_text = (step.kind() == StepKind::key || step.kind() == StepKind::attribute) &&
+                       graph_.kind(step.key()) == Kind::string;
+  if (at_root && is_text) return graph_.text(step.key());
   const std::string_view prefix = container_name(parent);
   scratch_.assign(prefix);
   if (!at_root) scratch_ += '.';
@@ -113,9 +122,10 @@ std::string_view Listing::keep(std::string_view name) {
   return {copy.data(), copy.size()};
 }
 
-std::string Listing::path(const Row& row) const {
-  std::vector<Step> steps = {row.step};
-  for (std::uint32_t at = row.parent; at != kNoParent; at = entered_[at].parent) {
+std::string Listing::path(std::size_t index) const {
+  const LastStep& last = last_steps_[index];
+  std::vector<Step> steps = {last.step};
+  for (std::uint32_t at = last.parent; at != kNoParent; at = entered_[at].parent) {
     steps.push_back(entered_[at].step);
   }
   std::string path;

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory_resource>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,16 +22,9 @@ class Listing {
   /// containers entered; see `first_paths_only`.
   explicit Listing(const Graph& graph);
 
-  struct Row {
-    std::string_view name;
-    /// Row of the graph's tensor table.
-    std::uint32_t tensor;
-    /// Place of the last step in the listing's steps, and of the one before it.
-    std::uint32_t parent;
-    Step step;
-  };
-  const std::vector<Row>& rows() const noexcept { return rows_; }
-  std::string path(const Row& row) const;
+  std::span<const NamedTensor> rows() const noexcept { return rows_; }
+  /// Of row `index`.
+  std::string path(std::size_t index) const;
   bool first_paths_only() const noexcept { return first_paths_only_; }
 
  private:
@@ -40,6 +35,11 @@ class Listing {
     /// Spelled when the first row below needs it: a deep nest has names at its ends only.
     std::string_view name;
     bool is_spelled = false;
+  };
+  /// The last step to a row.
+  struct LastStep {
+    std::uint32_t parent;
+    Step step;
   };
   struct Pending {
     Ref value;
@@ -55,9 +55,10 @@ class Listing {
   std::string_view keep(std::string_view name);
 
   const Graph& graph_;
-  std::vector<Row> rows_;
+  std::pmr::vector<NamedTensor> rows_;
+  std::pmr::vector<LastStep> last_steps_;
   std::vector<Entered> entered_;
-  std::vector<Pending> pending_;
+  std::pmr::vector<Pending> pending_;
   std::vector<std::uint32_t> unspelled_;
   /// By node: whether a container is open on the current path, or was entered at all.
   std::vector<bool> closed_;

@@ -19,32 +19,32 @@ std::string key_repr(const Graph& graph, Ref key) {
 }  // namespace
 
 void append_name(const Graph& graph, const Step& step, std::string& out) {
-  switch (step.kind) {
+  switch (step.kind()) {
     case StepKind::root: return;
     case StepKind::key:
     case StepKind::attribute:
-      if (graph.kind(step.key) == Kind::string) {
-        out += graph.text(step.key);
+      if (graph.kind(step.key()) == Kind::string) {
+        out += graph.text(step.key());
       } else {
-        out += key_repr(graph, step.key);
+        out += key_repr(graph, step.key());
       }
       return;
-    case StepKind::position: out += std::to_string(step.index); return;
-    case StepKind::argument: out += "(" + std::to_string(step.index) + ")"; return;
+    case StepKind::position: out += std::to_string(step.index()); return;
+    case StepKind::argument: out += "(" + std::to_string(step.index()) + ")"; return;
     case StepKind::state: out += "(state)"; return;
   }
 }
 
 void append_path(const Graph& graph, const Step& step, std::string& out) {
-  switch (step.kind) {
+  switch (step.kind()) {
     case StepKind::root: return;
-    case StepKind::key: out += "[" + key_repr(graph, step.key) + "]"; return;
+    case StepKind::key: out += "[" + key_repr(graph, step.key()) + "]"; return;
     case StepKind::attribute:
       out += ".";
       append_name(graph, step, out);
       return;
-    case StepKind::position: out += "[" + std::to_string(step.index) + "]"; return;
-    case StepKind::argument: out += "(" + std::to_string(step.index) + ")"; return;
+    case StepKind::position: out += "[" + std::to_string(step.index()) + "]"; return;
+    case StepKind::argument: out += "(" + std::to_string(step.index()) + ")"; return;
     case StepKind::state: out += ".(state)"; return;
   }
 }

@@ -23,12 +23,21 @@ enum class StepKind : std::uint8_t {
   state,      ///< a state of any other form: `.(state)`
 };
 
-struct Step {
-  StepKind kind = StepKind::root;
-  /// Key of `key` and `attribute`.
-  Ref key = kNone;
-  /// Ordinal of `position` and `argument`.
-  std::uint32_t index = 0;
+class Step {
+ public:
+  Step() noexcept = default;
+  /// `key` or `attribute`.
+  Step(StepKind kind, Ref key) noexcept : kind_(kind), operand_(bits_of(key)) {}
+  /// `position` or `argument`.
+  Step(StepKind kind, std::uint32_t index) noexcept : kind_(kind), operand_(index) {}
+
+  StepKind kind() const noexcept { return kind_; }
+  Ref key() const noexcept { return Ref{operand_}; }
+  std::uint32_t index() const noexcept { return operand_; }
+
+ private:
+  StepKind kind_ = StepKind::root;
+  std::uint32_t operand_ = 0;
 };
 
 /// The step's part of a name, without the dot before it.
@@ -47,13 +56,13 @@ namespace paths {
 
 template <typename Visit>
 void visit_pairs(std::span<const Ref> pairs, StepKind kind, Visit& visit) {
-  for (std::size_t i = 0; i + 1 < pairs.size(); i += 2) visit(Step{kind, pairs[i], 0}, pairs[i + 1]);
+  for (std::size_t i = 0; i + 1 < pairs.size(); i += 2) visit(Step(kind, pairs[i]), pairs[i + 1]);
 }
 
 template <typename Visit>
 void visit_sequence(std::span<const Ref> items, StepKind kind, Visit& visit) {
   std::uint32_t i = 0;
-  for (const Ref item : items) visit(Step{kind, kNone, i++}, item);
+  for (const Ref item : items) visit(Step(kind, i++), item);
 }
 
 template <typename Visit>
@@ -61,7 +70,7 @@ void visit_state(const Graph& graph, Ref ref, Visit& visit) {
   if (!graph.has_state(ref)) return;
   const Ref state = graph.state(ref);
   if (!is_named_state(graph, state)) {
-    visit(Step{StepKind::state, kNone, 0}, state);
+    visit(Step(StepKind::state, kNone), state);
   } else if (graph.kind(state) == Kind::tuple) {
     for (const Ref part : graph.elements(state)) {
       visit_pairs(graph.pairs(part), StepKind::attribute, visit);

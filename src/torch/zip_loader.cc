@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "io/pages.h"
 #include "torch/zip_resolver.h"
 
 namespace flambeau {
@@ -110,7 +111,8 @@ LoadedZip load_zip(ArchiveReader archive, const LoadOptions& options) {
   const Pickle pickle = read_pickle(archive, options);
   Document document = with_context(pickle.name, [&] {
     return parse_pickle(pickle.block.bytes,
-                        {.limits = options.limits, .where = {}, .owner = pickle.block.owner});
+                        {.limits = options.limits, .where = {}, .owner = pickle.block.owner,
+                         .memory = page_memory()});
   });
   note_pickle(document, pickle.block.bytes.size(), pickle.name, loaded.notes);
   loaded.storages =
@@ -123,7 +125,8 @@ LoadedZip load_zip(ArchiveReader archive, const LoadOptions& options) {
                        {.limits = options.limits,
                         .encoding = options.encoding,
                         .where = pickle.name,
-                        .swapped = (loaded.byteorder == "little") != host_is_little});
+                        .swapped = (loaded.byteorder == "little") != host_is_little,
+                        .memory = page_memory()});
   loaded.graph = builder.build();
   loaded.storages->finish();
   for (Note& note : resolver.take_notes()) loaded.notes.push_back(std::move(note));

@@ -7,12 +7,16 @@
 #include <utility>
 
 #include "base/fail.h"
+#include "io/pages.h"
 
 namespace flambeau {
 
 ZipStorages::ZipStorages(ArchiveReader archive, std::shared_ptr<const void> keys_owner,
                          bool verify)
-    : archive_(std::move(archive)), keys_owner_(std::move(keys_owner)), verify_(verify) {
+    : archive_(std::move(archive)),
+      keys_owner_(std::move(keys_owner)),
+      verify_(verify),
+      rows_(page_memory()) {
   rows_.reserve(archive_.size());
 }
 

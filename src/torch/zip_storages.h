@@ -80,7 +80,7 @@ class ZipStorages : public StorageTable {
   ArchiveReader archive_;
   std::shared_ptr<const void> keys_owner_;
   bool verify_;
-  std::vector<StorageRow> rows_;
+  std::pmr::vector<StorageRow> rows_;
   std::vector<std::string> devices_;
   Arena<char> texts_;
   std::unique_ptr<std::atomic<bool>[]> verified_;
