@@ -8,8 +8,8 @@
 //   list  opens and looks at every name, dtype and shape
 //   read  brings every tensor into owned memory, checksums verified
 //   sum   maps the file and xors every word of every tensor
-#include <fmt/format.h>
 #include <flambeau/flambeau.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
@@ -132,8 +132,8 @@ int run(const Arguments& arguments) {
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     seconds += fmt::format("{}{:.6f}", i == 0 ? "" : ",", took.count());
   }
-  const std::string word = arguments.mode == "sum" ? fmt::format("\"{:016x}\"", seen.xor_of_words)
-                                                   : std::string("null");
+  const std::string word =
+      arguments.mode == "sum" ? fmt::format("\"{:016x}\"", seen.xor_of_words) : std::string("null");
   fmt::print(
       "{{\"tool\":\"flambeau\",\"mode\":\"{}\",\"n\":{},\"bytes\":{},\"xor\":{},\"rss_kib\":{},"
       "\"base_kib\":{},\"sec\":[{}]}}\n",

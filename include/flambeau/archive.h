@@ -73,6 +73,7 @@ class ArchiveReader {
   Record record(std::size_t index) const noexcept;
 
   /// What precedes the first `/` of the first entry, as PyTorch takes it; "archive" in most files.
+  /// Entries that macOS adds do not count. Empty where the first entry stands in no folder.
   std::string_view folder() const noexcept;
   /// The entry `folder()/name`. Upper and lower case are the same (ASCII), and among several
   /// entries of one name it is the one that PyTorch's binary search meets. Constant time.
@@ -86,11 +87,13 @@ class ArchiveReader {
 
   /// Where the record's data starts in the source, from its local header (PyTorch trusts nothing
   /// else of it). Errors: `malformed_zip` where header or data lie outside the file or inside the
-  /// directory, or where the header is not one.
+  /// directory, where the header is not one or is another entry's, or where the sizes of a stored
+  /// record differ; `unsupported` for encryption and other methods; `ambiguous` when strict and the
+  /// header says something else than the directory.
   std::uint64_t data_offset(std::size_t index) const;
   /// The record's bytes, inflated where deflated; in place where stored and mapped.
   /// Errors: as `data_offset`; `checksum` when `verify` and the CRC-32 differs; `limit`;
-  /// `unsupported` for encryption and other methods; `malformed_zip` for broken deflate data.
+  /// `malformed_zip` for broken deflate data.
   Block read(std::size_t index, bool verify = true) const;
   /// Compares the CRC-32 of `bytes`, which are the record's, with the directory's.
   /// Error: `checksum`. A record without a checksum passes.
@@ -99,8 +102,8 @@ class ArchiveReader {
   /// What was tolerated, found while the directory was read. Local headers are compared only when
   /// their records are read or `inspect_headers` is called.
   const std::vector<Note>& notes() const noexcept;
-  /// Compares every local header with the directory and gives the differences. Touches one page
-  /// for each record.
+  /// Compares every local header and data descriptor with the directory and gives the differences,
+  /// and the bytes that belong to no record. Touches one or two pages for each record.
   std::vector<Note> inspect_headers() const;
 
  private:

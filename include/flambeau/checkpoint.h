@@ -46,7 +46,9 @@ struct OpenOptions {
 };
 
 /// The kinds of files, spelled as the command line spells them.
-enum class Container : std::uint8_t { zip };
+enum class Container : std::uint8_t {
+  zip
+};
 std::string_view to_string(Container container) noexcept;
 
 /// Facts about the file as a whole.

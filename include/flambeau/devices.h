@@ -54,7 +54,7 @@ class MapLocation {
  public:
   MapLocation() = default;
   /// Every storage goes to this tag.
-  MapLocation(std::string tag) : rule_(std::move(tag)) {}  // NOLINT: a tag is a rule
+  MapLocation(std::string tag) : rule_(std::move(tag)) {}    // NOLINT: a tag is a rule
   MapLocation(const char* tag) : rule_(std::string(tag)) {}  // NOLINT: a tag is a rule
   /// Tags in the table change, others stay.
   MapLocation(std::map<std::string, std::string, std::less<>> table)  // NOLINT: a table is a rule

@@ -1,7 +1,8 @@
 // Element types: names, sizes, and the C++ types that hold them.
 //
 //   flambeau::DType d = flambeau::DType::bf16;
-//   fmt::print("{} {} bytes\n", flambeau::to_string(d), flambeau::item_size(d));   // bfloat16 2 bytes
+//   fmt::print("{} {} bytes\n", flambeau::to_string(d), flambeau::item_size(d));   // bfloat16 2
+//   bytes
 //
 // The rows stand in dtype.def.
 #pragma once
@@ -30,7 +31,7 @@ enum class DTypeCategory : std::uint8_t {
   complex,
   quantized,  ///< integers with a scale and a zero point beside them
   bits,       ///< bytes without a meaning of their own
-  sub_byte,   ///< int1–int7 and uint1–uint7: PyTorch gives them a size, a name, and no operators
+  sub_byte,  ///< int1–int7 and uint1–uint7: PyTorch gives them a size, a name, and no operators
 };
 
 /// PyTorch's name without `torch.`: "bfloat16".
@@ -71,19 +72,33 @@ inline constexpr DType kDTypeOf = [] {
   static_assert(sizeof(T) == 0, "no dtype has this C++ type");
   return DType::u8;
 }();
-template <> inline constexpr DType kDTypeOf<std::uint8_t> = DType::u8;
-template <> inline constexpr DType kDTypeOf<std::int8_t> = DType::i8;
-template <> inline constexpr DType kDTypeOf<std::int16_t> = DType::i16;
-template <> inline constexpr DType kDTypeOf<std::int32_t> = DType::i32;
-template <> inline constexpr DType kDTypeOf<std::int64_t> = DType::i64;
-template <> inline constexpr DType kDTypeOf<std::uint16_t> = DType::u16;
-template <> inline constexpr DType kDTypeOf<std::uint32_t> = DType::u32;
-template <> inline constexpr DType kDTypeOf<std::uint64_t> = DType::u64;
-template <> inline constexpr DType kDTypeOf<Half> = DType::f16;
-template <> inline constexpr DType kDTypeOf<BFloat16> = DType::bf16;
-template <> inline constexpr DType kDTypeOf<float> = DType::f32;
-template <> inline constexpr DType kDTypeOf<double> = DType::f64;
-template <> inline constexpr DType kDTypeOf<std::complex<float>> = DType::c64;
-template <> inline constexpr DType kDTypeOf<std::complex<double>> = DType::c128;
+template <>
+inline constexpr DType kDTypeOf<std::uint8_t> = DType::u8;
+template <>
+inline constexpr DType kDTypeOf<std::int8_t> = DType::i8;
+template <>
+inline constexpr DType kDTypeOf<std::int16_t> = DType::i16;
+template <>
+inline constexpr DType kDTypeOf<std::int32_t> = DType::i32;
+template <>
+inline constexpr DType kDTypeOf<std::int64_t> = DType::i64;
+template <>
+inline constexpr DType kDTypeOf<std::uint16_t> = DType::u16;
+template <>
+inline constexpr DType kDTypeOf<std::uint32_t> = DType::u32;
+template <>
+inline constexpr DType kDTypeOf<std::uint64_t> = DType::u64;
+template <>
+inline constexpr DType kDTypeOf<Half> = DType::f16;
+template <>
+inline constexpr DType kDTypeOf<BFloat16> = DType::bf16;
+template <>
+inline constexpr DType kDTypeOf<float> = DType::f32;
+template <>
+inline constexpr DType kDTypeOf<double> = DType::f64;
+template <>
+inline constexpr DType kDTypeOf<std::complex<float>> = DType::c64;
+template <>
+inline constexpr DType kDTypeOf<std::complex<double>> = DType::c128;
 
 }  // namespace flambeau

@@ -7,8 +7,8 @@
 //     std::cerr << e.what() << '\n';   // model.pt: archive/data.pkl+0x1a2c: BINGET 57: …
 //   }
 //
-// Bad input, I/O failure, a limit hit and an unsupported feature all arrive as `Error`; absence does
-// not (`find` gives a null pointer, `as_int` an empty optional, `operator[]` a null `Value`).
+// Bad input, I/O failure, a limit hit and an unsupported feature all arrive as `Error`; absence
+// does not (`find` gives a null pointer, `as_int` an empty optional, `operator[]` a null `Value`).
 #pragma once
 
 #include <cstdint>

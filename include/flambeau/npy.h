@@ -23,7 +23,7 @@ bool has_numpy_dtype(DType dtype) noexcept;
 /// no single array: the message names the parts or the conversion that works.
 void write_npy(Sink& sink, const Tensor& tensor, std::optional<DType> as = std::nullopt);
 /// The same into a file that appears whole or not at all.
-void save_npy(const std::string& path, const Tensor& tensor,
-              std::optional<DType> as = std::nullopt, const FileSinkOptions& options = {});
+void save_npy(const std::string& path, const Tensor& tensor, std::optional<DType> as = std::nullopt,
+              const FileSinkOptions& options = {});
 
 }  // namespace flambeau

@@ -113,8 +113,8 @@ class Value {
 
   // ---- torch
 
-  /// Tensors and parameters; also numpy arrays, as tensors of the dtype that numpy's has (structured
-  /// and object arrays have none).
+  /// Tensors and parameters; also numpy arrays, as tensors of the dtype that numpy's has
+  /// (structured and object arrays have none).
   std::optional<Tensor> as_tensor() const;
   std::optional<DType> as_dtype() const noexcept;
   /// "cuda:0".
@@ -194,8 +194,7 @@ class Value::Items {
     const Ref* at_ = nullptr;
   };
   Items() = default;
-  Items(const Graph* graph, std::span<const Ref> refs) noexcept
-      : graph_(graph), refs_(refs) {}
+  Items(const Graph* graph, std::span<const Ref> refs) noexcept : graph_(graph), refs_(refs) {}
   Iterator begin() const noexcept { return {graph_, refs_.data()}; }
   Iterator end() const noexcept { return {graph_, refs_.data() + refs_.size()}; }
   std::size_t size() const noexcept { return refs_.size() / 2; }
@@ -225,8 +224,7 @@ class Value::Elements {
     const Ref* at_ = nullptr;
   };
   Elements() = default;
-  Elements(const Graph* graph, std::span<const Ref> refs) noexcept
-      : graph_(graph), refs_(refs) {}
+  Elements(const Graph* graph, std::span<const Ref> refs) noexcept : graph_(graph), refs_(refs) {}
   Iterator begin() const noexcept { return {graph_, refs_.data()}; }
   Iterator end() const noexcept { return {graph_, refs_.data() + refs_.size()}; }
   std::size_t size() const noexcept { return refs_.size(); }

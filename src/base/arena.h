@@ -20,9 +20,7 @@ template <typename T>
 struct RunDelete {
   std::pmr::memory_resource* memory = nullptr;
   std::size_t count = 0;
-  void operator()(T* run) const noexcept {
-    memory->deallocate(run, count * sizeof(T), alignof(T));
-  }
+  void operator()(T* run) const noexcept { memory->deallocate(run, count * sizeof(T), alignof(T)); }
 };
 
 /// Uninitialised room for elements of a type.

@@ -61,11 +61,11 @@ Checkpoint Checkpoint::from_memory(std::span<const std::byte> bytes, const OpenO
   return open(borrow_memory(bytes), options);
 }
 
-std::span<const NamedTensor> Checkpoint::tensors() const& noexcept { return state_->listing->rows(); }
-
-std::string Checkpoint::path(std::size_t index) const {
-  return state_->listing->path(index);
+std::span<const NamedTensor> Checkpoint::tensors() const& noexcept {
+  return state_->listing->rows();
 }
+
+std::string Checkpoint::path(std::size_t index) const { return state_->listing->path(index); }
 
 bool Checkpoint::first_paths_only() const noexcept { return state_->listing->first_paths_only(); }
 

@@ -32,17 +32,19 @@ constexpr std::array kSignatures = {
     Signature{4, "ET12"sv, "an ExecuTorch program", true},
     Signature{0, "\x80\x02\x8a\x0al\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19\x2e"sv,
               "a torch.save file of the format before PyTorch 1.6", true},
-    Signature{0, "\x80\x03\x8a\x0al\xfc\x9c"sv, "a torch.save file of the format before PyTorch 1.6",
-              true},
+    Signature{0, "\x80\x03\x8a\x0al\xfc\x9c"sv,
+              "a torch.save file of the format before PyTorch 1.6", true},
     Signature{0, "\x80\x04\x95\x0d\0\0\0\0\0\0\0\x8a\x0al\xfc\x9c"sv,
               "a torch.save file of the format before PyTorch 1.6", true},
     Signature{0, "\x80\x05\x95\x0d\0\0\0\0\0\0\0\x8a\x0al\xfc\x9c"sv,
               "a torch.save file of the format before PyTorch 1.6", true},
-    Signature{257, "ustar"sv, "a tar archive: unpack it first, unless it is from PyTorch 0.1", true},
+    Signature{257, "ustar"sv, "a tar archive: unpack it first, unless it is from PyTorch 0.1",
+              true},
     Signature{0, "\x1f\x8b"sv, "gzip data: unpack it first, with `gunzip`", false},
     Signature{0, "7z\xbc\xaf\x27\x1c"sv, "a 7z archive: unpack it first", false},
-    Signature{0, "\xfd"
-                 "7zXZ\0"sv,
+    Signature{0,
+              "\xfd"
+              "7zXZ\0"sv,
               "xz data: unpack it first, with `xz -d`", false},
     Signature{0, "BZh"sv, "bzip2 data: unpack it first, with `bunzip2`", false},
     Signature{0, "\x28\xb5\x2f\xfd"sv, "zstd data: unpack it first, with `zstd -d`", false},
@@ -51,8 +53,9 @@ constexpr std::array kSignatures = {
     Signature{0, "\x93NUMPY"sv, "a numpy array (.npy)", false},
     Signature{0, "\x89HDF\r\n\x1a\n"sv, "an HDF5 file (Keras, h5py)", false},
     Signature{0, "%PDF-"sv, "a PDF document", false},
-    Signature{0, "\x7f"
-                 "ELF"sv,
+    Signature{0,
+              "\x7f"
+              "ELF"sv,
               "an ELF program", false},
     Signature{0, "MZ"sv, "a Windows program", false},
     Signature{0, "\x89PNG"sv, "a PNG picture", false},
@@ -83,7 +86,8 @@ std::optional<Sniffed> sniff_markup(std::string_view head) {
     return equal_ignoring_case(text.substr(0, tag.size()), tag);
   };
   if (opens("<!doctype html") || opens("<html") || opens("<head")) {
-    return Sniffed{FileKind::other, "an HTML page: a download gave a web page, not the file", false};
+    return Sniffed{FileKind::other, "an HTML page: a download gave a web page, not the file",
+                   false};
   }
   if (opens("<?xml") || opens("<error")) {
     return Sniffed{FileKind::other, "an XML text: a download gave a message, not the file", false};
@@ -105,7 +109,8 @@ std::optional<Sniffed> sniff_text(std::string_view head) {
   });
   if (!printable) return std::nullopt;
   return Sniffed{FileKind::other,
-                 fmt::format("text that begins \"{}\"", escape_controls(head.substr(0, 40))), false};
+                 fmt::format("text that begins \"{}\"", escape_controls(head.substr(0, 40))),
+                 false};
 }
 
 bool is_pickle(std::string_view head) {
@@ -191,9 +196,9 @@ std::optional<Sniffed> sniff_archive(const ArchiveReader& archive) {
     return Sniffed{FileKind::other, "a numpy archive (.npz)", false};
   }
   if (const auto inner = wrapped_checkpoint(archive)) {
-    return Sniffed{FileKind::other,
-                   fmt::format("a zip archive that holds {}: unzip it first", escape_controls(*inner)),
-                   false};
+    return Sniffed{
+        FileKind::other,
+        fmt::format("a zip archive that holds {}: unzip it first", escape_controls(*inner)), false};
   }
   return Sniffed{FileKind::other, "a zip archive without a data.pkl", false};
 }

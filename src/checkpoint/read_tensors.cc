@@ -72,8 +72,7 @@ const ZipStorages* stored_in(const Tensor& tensor) {
 void plan_request(const ReadRequest& request, bool verify, Plan& plan) {
   const std::uint64_t size = request.tensor.nbytes();
   if (request.out.size() != size) {
-    fail(ErrorCode::usage, {}, "a tensor of {} bytes and a buffer of {}", size,
-         request.out.size());
+    fail(ErrorCode::usage, {}, "a tensor of {} bytes and a buffer of {}", size, request.out.size());
   }
   Part part{.request = &request, .size = size};
   part.storages = stored_in(request.tensor);
@@ -128,8 +127,9 @@ void run_part(Part& part) {
                                                      static_cast<std::size_t>(part.size));
   const bool copies = part.size < kSmall && source.in_memory();
   for (std::uint64_t done = 0; done < part.size; done += kPieceSize) {
-    const auto piece = out.subspan(static_cast<std::size_t>(done),
-                                   static_cast<std::size_t>(std::min(kPieceSize, part.size - done)));
+    const auto piece =
+        out.subspan(static_cast<std::size_t>(done),
+                    static_cast<std::size_t>(std::min(kPieceSize, part.size - done)));
     if (copies) {
       std::memcpy(piece.data(), source.view(begin + done, piece.size()).bytes.data(), piece.size());
     } else {
@@ -161,8 +161,7 @@ void check_parts(const std::vector<Part>& parts) {
 void read_tensors(std::span<const ReadRequest> requests, const ReadOptions& options) {
   Plan plan = make_plan(requests, options.verify);
   const std::size_t tasks = plan.task_begins.size() - 1;
-  const unsigned threads =
-      plan.total < 2 * kTaskSize ? 1 : thread_count(options.threads);
+  const unsigned threads = plan.total < 2 * kTaskSize ? 1 : thread_count(options.threads);
   std::atomic<std::uint64_t> done = 0;
   const auto caller = std::this_thread::get_id();
   parallel_for(

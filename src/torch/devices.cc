@@ -10,9 +10,8 @@ namespace flambeau {
 
 void DeviceRegistry::add(int priority, std::function<bool(std::string_view)> matches,
                          RestoreFunction restore) {
-  const auto after = std::find_if(backends_.begin(), backends_.end(), [&](const Backend& other) {
-    return other.priority > priority;
-  });
+  const auto after = std::find_if(backends_.begin(), backends_.end(),
+                                  [&](const Backend& other) { return other.priority > priority; });
   backends_.insert(after, {priority, std::move(matches), std::move(restore)});
 }
 

@@ -18,50 +18,6 @@ const T* find_by_node(const std::vector<std::pair<std::uint32_t, T>>& table, Ref
   return found != table.end() && found->first == bits_of(ref) ? &found->second : nullptr;
 }
 
-Kind kind_of_node(NodeKind kind) noexcept {
-  switch (kind) {
-    case NodeKind::none: return Kind::none;
-    case NodeKind::boolean: return Kind::boolean;
-    case NodeKind::integer:
-    case NodeKind::big_integer: return Kind::integer;
-    case NodeKind::real: return Kind::real;
-    case NodeKind::string: return Kind::string;
-    case NodeKind::byte_string:
-    case NodeKind::bytes: return Kind::bytes;
-    case NodeKind::bytearray: return Kind::bytearray;
-    case NodeKind::list: return Kind::list;
-    case NodeKind::tuple: return Kind::tuple;
-    case NodeKind::dict: return Kind::dict;
-    case NodeKind::set: return Kind::set;
-    case NodeKind::frozenset: return Kind::frozenset;
-    case NodeKind::global:
-    case NodeKind::extension: return Kind::global;
-    case NodeKind::object: return Kind::object;
-    case NodeKind::persistent: return Kind::persistent;
-  }
-  return Kind::missing;
-}
-
-Kind kind_of_form(Form form) noexcept {
-  switch (form) {
-    case Form::none: return Kind::missing;
-    case Form::text: return Kind::string;
-    case Form::bytes: return Kind::bytes;
-    case Form::bytearray: return Kind::bytearray;
-    case Form::set: return Kind::set;
-    case Form::frozenset: return Kind::frozenset;
-    case Form::complex: return Kind::complex;
-    case Form::ordered_dict: return Kind::ordered_dict;
-    case Form::size: return Kind::size;
-    case Form::dtype: return Kind::dtype;
-    case Form::device: return Kind::device;
-    case Form::layout: return Kind::layout;
-    case Form::tensor: return Kind::tensor;
-    case Form::storage: return Kind::storage;
-  }
-  return Kind::missing;
-}
-
 }  // namespace
 
 TensorTable::TensorTable(std::pmr::memory_resource* memory, std::size_t expected)
@@ -102,15 +58,10 @@ std::optional<std::size_t> TensorTable::find(Ref node, std::size_t hint) const n
   if (found != nodes_.end() && *found == bits_of(node)) {
     return static_cast<std::size_t>(found - nodes_.begin());
   }
-  const auto late = std::lower_bound(late_nodes_.begin(), late_nodes_.end(), bits_of(node),
-                                     std::greater<>());
+  const auto late =
+      std::lower_bound(late_nodes_.begin(), late_nodes_.end(), bits_of(node), std::greater<>());
   if (late == late_nodes_.end() || *late != bits_of(node)) return std::nullopt;
   return nodes_.size() + static_cast<std::size_t>(late - late_nodes_.begin());
-}
-
-Kind Graph::kind(Ref ref) const noexcept {
-  const Form form = this->form(ref);
-  return form == Form::none ? kind_of_node(document_.kind(ref)) : kind_of_form(form);
 }
 
 Tensor Graph::tensor_at(std::size_t row) const {
@@ -176,8 +127,8 @@ std::span<const Ref> Graph::elements(Ref ref) const noexcept {
 std::span<const Ref> Graph::pairs(Ref ref) const noexcept {
   if (document_.is(ref, NodeKind::dict)) return document_.items(ref);
   const Form form = this->form(ref);
-  const bool has_pairs = document_.is(ref, NodeKind::object) &&
-                         (form == Form::none || form == Form::ordered_dict);
+  const bool has_pairs =
+      document_.is(ref, NodeKind::object) && (form == Form::none || form == Form::ordered_dict);
   if (!has_pairs) return {};
   if (const auto* spread = find_by_node(spread_, ref)) return *spread;
   const ObjectExtra* extra = document_.extra(ref);

@@ -1,8 +1,8 @@
 // A pickle's document with what its nodes mean: the object graph behind `Value`.
 //
 // The document stays as the pickle built it. Meaning stands beside it: a form in each node's tag, a
-// table of tensors in the order of their nodes, and decoded texts. A graph is made by `GraphBuilder`
-// and immutable afterwards.
+// table of tensors in the order of their nodes, and decoded texts. A graph is made by
+// `GraphBuilder` and immutable afterwards.
 #pragma once
 
 #include <cstdint>
@@ -42,6 +42,23 @@ enum class Form : std::uint8_t {
   tensor,
   storage,
 };
+
+/// What a node is that has no form, in the order of `NodeKind`.
+inline constexpr Kind kKindOfNode[] = {
+    Kind::none,  Kind::boolean,   Kind::integer,   Kind::integer, Kind::real,       Kind::string,
+    Kind::bytes, Kind::bytes,     Kind::bytearray, Kind::list,    Kind::tuple,      Kind::dict,
+    Kind::set,   Kind::frozenset, Kind::global,    Kind::object,  Kind::persistent, Kind::global};
+static_assert(kKindOfNode[static_cast<std::size_t>(NodeKind::extension)] == Kind::global &&
+              kKindOfNode[static_cast<std::size_t>(NodeKind::object)] == Kind::object &&
+              kKindOfNode[static_cast<std::size_t>(NodeKind::dict)] == Kind::dict);
+
+/// What a node of a form is, in the order of `Form`.
+inline constexpr Kind kKindOfForm[] = {
+    Kind::missing,   Kind::string,  Kind::bytes,        Kind::bytearray, Kind::set,
+    Kind::frozenset, Kind::complex, Kind::ordered_dict, Kind::size,      Kind::dtype,
+    Kind::device,    Kind::layout,  Kind::tensor,       Kind::storage};
+static_assert(kKindOfForm[static_cast<std::size_t>(Form::storage)] == Kind::storage &&
+              kKindOfForm[static_cast<std::size_t>(Form::ordered_dict)] == Kind::ordered_dict);
 
 /// Class and attributes of a tensor that has them.
 struct TensorTraits {
@@ -95,7 +112,11 @@ class Graph {
   }
   /// Element type of a `dtype` or `storage` node. An untyped storage counts as bytes.
   DType dtype(Ref ref) const noexcept { return static_cast<DType>(document_.tag(ref) >> 8); }
-  Kind kind(Ref ref) const noexcept;
+  Kind kind(Ref ref) const noexcept {
+    const Form form = this->form(ref);
+    return form == Form::none ? kKindOfNode[static_cast<std::size_t>(document_.kind(ref))]
+                              : kKindOfForm[static_cast<std::size_t>(form)];
+  }
   const GlobalMeaning& meaning(Ref global) const noexcept {
     return meanings_[document_.global_ordinal(global)];
   }
@@ -113,9 +134,7 @@ class Graph {
   /// Of a `storage` node.
   Storage storage(Ref ref) const noexcept;
   /// Its size in bytes, wherever its bytes are or were dropped to.
-  std::uint64_t storage_size(Ref ref) const noexcept {
-    return storages_->size(document_.row(ref));
-  }
+  std::uint64_t storage_size(Ref ref) const noexcept { return storages_->size(document_.row(ref)); }
 
   /// Text of a string or of a Python 2 string that is text; content of bytes and bytearrays.
   std::string_view text(Ref ref) const noexcept;

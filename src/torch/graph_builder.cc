@@ -38,8 +38,8 @@ void GraphBuilder::find_meanings() {
 }
 
 void GraphBuilder::mark(Ref ref, Form form, DType dtype) {
-  const auto tag = static_cast<std::uint16_t>(static_cast<unsigned>(form) |
-                                              static_cast<unsigned>(dtype) << 8);
+  const auto tag =
+      static_cast<std::uint16_t>(static_cast<unsigned>(form) | static_cast<unsigned>(dtype) << 8);
   graph_->document_.annotate(ref, tag);
 }
 

@@ -30,9 +30,9 @@ struct Layout {
 
 std::optional<DType> dtype_of_code(std::string_view code) {
   static constexpr std::pair<std::string_view, DType> kCodes[] = {
-      {"b1", DType::boolean}, {"i1", DType::i8},  {"i2", DType::i16}, {"i4", DType::i32},
-      {"i8", DType::i64},     {"u1", DType::u8},  {"u2", DType::u16}, {"u4", DType::u32},
-      {"u8", DType::u64},     {"f2", DType::f16}, {"f4", DType::f32}, {"f8", DType::f64},
+      {"b1", DType::boolean}, {"i1", DType::i8},   {"i2", DType::i16}, {"i4", DType::i32},
+      {"i8", DType::i64},     {"u1", DType::u8},   {"u2", DType::u16}, {"u4", DType::u32},
+      {"u8", DType::u64},     {"f2", DType::f16},  {"f4", DType::f32}, {"f8", DType::f64},
       {"c8", DType::c64},     {"c16", DType::c128}};
   for (const auto& [name, dtype] : kCodes) {
     if (name == code) return dtype;
@@ -93,9 +93,9 @@ std::vector<std::int64_t> strides_of(const Layout& layout) {
 Tensor make_array(NumpyType type, const Layout& layout, std::string_view content,
                   std::string_view where) {
   const auto numel = checked_product(layout.shape);
-  const auto size = numel ? checked_mul<std::uint64_t>(static_cast<std::uint64_t>(*numel),
-                                                       item_size(type.dtype))
-                          : std::nullopt;
+  const auto size =
+      numel ? checked_mul<std::uint64_t>(static_cast<std::uint64_t>(*numel), item_size(type.dtype))
+            : std::nullopt;
   if (!size || *size != content.size()) {
     fail(ErrorCode::malformed_tensor, {where}, "a numpy array of shape {} and {} has {} bytes",
          to_string(layout.shape), to_string(type.dtype), content.size());
@@ -106,8 +106,8 @@ Tensor make_array(NumpyType type, const Layout& layout, std::string_view content
   record->dtype = type.dtype;
   record->is_byte_swapped = type.swapped;
   // A shape with a 0 has no elements, so its strides, which may not fit, are never used.
-  const auto strides = *numel == 0 ? std::vector<std::int64_t>(layout.shape.size(), 1)
-                                   : strides_of(layout);
+  const auto strides =
+      *numel == 0 ? std::vector<std::int64_t>(layout.shape.size(), 1) : strides_of(layout);
   record->dimensions = Dimensions(layout.shape, strides);
   return Tensor(std::move(record));
 }

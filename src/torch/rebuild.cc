@@ -63,8 +63,8 @@ void TensorRebuilder::tensor(const Arguments& args, TensorRecord& out) {
   if (args.size() > 6) math_bits(args, 6, out);
 }
 
-/// `_rebuild_tensor_v3(storage, offset, size, stride, requires_grad, hooks, dtype[, metadata])`: for
-/// dtypes without a storage class; the storage is untyped and `offset` counts elements.
+/// `_rebuild_tensor_v3(storage, offset, size, stride, requires_grad, hooks, dtype[, metadata])`:
+/// for dtypes without a storage class; the storage is untyped and `offset` counts elements.
 void TensorRebuilder::tensor_v3(const Arguments& args, TensorRecord& out) {
   args.require(7, 8);
   view(args, args.dtype(6), out);
@@ -111,8 +111,8 @@ void TensorRebuilder::math_bits(const Arguments& args, std::size_t i, TensorReco
   }
 }
 
-/// `_rebuild_parameter(data, requires_grad, hooks)`, the same `_with_state(…, state)`, and the class
-/// `Parameter(data[, requires_grad])` itself.
+/// `_rebuild_parameter(data, requires_grad, hooks)`, the same `_with_state(…, state)`, and the
+/// class `Parameter(data[, requires_grad])` itself.
 void TensorRebuilder::parameter(const Arguments& args, TensorRecord& out) {
   args.require(1, 4);
   out = args.tensor(0, "data");
@@ -149,7 +149,8 @@ void TensorRebuilder::device_tensor(const Arguments& args, TensorRecord& out) {
     if (!array) args.refuse(0, "data", "a tensor or a numpy array");
     out = array->record();
   }
-  if (out.dtype != dtype) out = converted(Tensor(std::make_shared<TensorRecord>(out)), dtype).record();
+  if (out.dtype != dtype)
+    out = converted(Tensor(std::make_shared<TensorRecord>(out)), dtype).record();
   TensorExtension extension = out.extension ? *out.extension : TensorExtension();
   extension.device = args.text(2, "device");
   out.extension = std::make_shared<TensorExtension>(std::move(extension));

@@ -112,14 +112,14 @@ void TensorRebuilder::sparse_coo(const Arguments& data, TensorRecord& out) {
   data.integers(2, "size", size_);
   const auto index_shape = indices.dimensions.shape();
   const auto value_shape = values.dimensions.shape();
-  const bool fits = is_index(indices.dtype) && index_shape.size() == 2 && !value_shape.empty() &&
-                    index_shape[1] == value_shape[0] && checked_product(size_) &&
-                    static_cast<std::uint64_t>(index_shape[0]) + value_shape.size() - 1 ==
-                        size_.size();
-  if (!fits || !std::equal(value_shape.begin() + 1, value_shape.end(),
-                           size_.begin() + index_shape[0])) {
-    data.reject("indices {}, values {} and size {} do not belong together",
-                to_string(index_shape), to_string(value_shape), to_string(size_));
+  const bool fits =
+      is_index(indices.dtype) && index_shape.size() == 2 && !value_shape.empty() &&
+      index_shape[1] == value_shape[0] && checked_product(size_) &&
+      static_cast<std::uint64_t>(index_shape[0]) + value_shape.size() - 1 == size_.size();
+  if (!fits ||
+      !std::equal(value_shape.begin() + 1, value_shape.end(), size_.begin() + index_shape[0])) {
+    data.reject("indices {}, values {} and size {} do not belong together", to_string(index_shape),
+                to_string(value_shape), to_string(size_));
   }
   TensorExtension extension;
   extension.parts.emplace_back("indices", part(data[0]));
@@ -134,8 +134,7 @@ void TensorRebuilder::sparse_coo(const Arguments& data, TensorRecord& out) {
 }
 
 /// `(compressed indices, plain indices, values, size)`.
-void TensorRebuilder::sparse_compressed(const Arguments& data, TensorKind kind,
-                                        TensorRecord& out) {
+void TensorRebuilder::sparse_compressed(const Arguments& data, TensorKind kind, TensorRecord& out) {
   data.require(4, 4);
   const bool by_row = kind == TensorKind::sparse_csr || kind == TensorKind::sparse_bsr;
   const bool blocked = kind == TensorKind::sparse_bsr || kind == TensorKind::sparse_bsc;
@@ -241,8 +240,8 @@ bool TensorRebuilder::from_type(const Arguments& args, TensorRecord& out) {
   const Role type =
       document.is(args[1], NodeKind::global) ? graph_.meaning(args[1]).role : Role::other;
   if (type == Role::parameter_class) out.is_parameter = true;
-  const bool plain = type == Role::tensor_class || type == Role::parameter_class ||
-                     out.kind == TensorKind::nested;
+  const bool plain =
+      type == Role::tensor_class || type == Role::parameter_class || out.kind == TensorKind::nested;
   if (!plain) subclass(args, out);
   return true;
 }
@@ -288,7 +287,8 @@ void TensorRebuilder::inner_tensors(Ref state, TensorExtension& extension) const
 void TensorRebuilder::add_inner(Ref pairs_of, TensorExtension& extension) const {
   const auto pairs = graph_.pairs(pairs_of);
   for (std::size_t i = 0; i + 1 < pairs.size(); i += 2) {
-    if (graph_.form(pairs[i + 1]) != Form::tensor || graph_.kind(pairs[i]) != Kind::string) continue;
+    if (graph_.form(pairs[i + 1]) != Form::tensor || graph_.kind(pairs[i]) != Kind::string)
+      continue;
     extension.parts.emplace_back(graph_.text(pairs[i]), part(pairs[i + 1]));
   }
 }

@@ -14,10 +14,10 @@ namespace flambeau {
 
 std::string_view to_string(Kind kind) noexcept {
   static constexpr std::array<std::string_view, 24> kNames = {
-      "missing", "none",  "boolean",   "integer", "real",         "complex", "string", "bytes",
-      "bytearray", "list", "tuple",    "set",     "frozenset",    "dict",    "ordered_dict",
-      "size",    "global", "dtype",    "device",  "layout",       "tensor",  "storage", "object",
-      "persistent"};
+      "missing",   "none",   "boolean",      "integer", "real",   "complex",
+      "string",    "bytes",  "bytearray",    "list",    "tuple",  "set",
+      "frozenset", "dict",   "ordered_dict", "size",    "global", "dtype",
+      "device",    "layout", "tensor",       "storage", "object", "persistent"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
@@ -28,7 +28,8 @@ std::string_view to_string(How how) noexcept {
 
 namespace {
 
-/// The element of a numpy scalar. Damaged ones, which were not looked at on opening, are no scalars.
+/// The element of a numpy scalar. Damaged ones, which were not looked at on opening, are no
+/// scalars.
 std::optional<Tensor> scalar_of(const Graph& graph, Ref ref) {
   if (graph.kind(ref) != Kind::object) return std::nullopt;
   return numpy_scalar(graph, ref, "numpy scalar");
@@ -51,9 +52,7 @@ double number_of(const Document& document, Ref ref) {
 
 }  // namespace
 
-Kind Value::kind() const noexcept {
-  return graph_ == nullptr ? Kind::missing : graph_->kind(ref_);
-}
+Kind Value::kind() const noexcept { return graph_ == nullptr ? Kind::missing : graph_->kind(ref_); }
 
 bool Value::has_identity() const noexcept {
   switch (kind()) {
@@ -96,8 +95,8 @@ std::optional<bool> Value::as_bool() const noexcept {
 std::optional<std::int64_t> Value::as_int() const noexcept {
   if (graph_ == nullptr) return std::nullopt;
   if (graph_->document().is(ref_, NodeKind::integer)) return graph_->document().integer(ref_);
-  return scalar_as<std::int64_t>(
-      *graph_, ref_, {DTypeCategory::signed_integer, DTypeCategory::unsigned_integer});
+  return scalar_as<std::int64_t>(*graph_, ref_,
+                                 {DTypeCategory::signed_integer, DTypeCategory::unsigned_integer});
 }
 
 std::optional<double> Value::as_double() const noexcept {

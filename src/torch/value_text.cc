@@ -11,8 +11,8 @@ namespace flambeau {
 namespace {
 
 std::string storage_text(const StorageReference& storage) {
-  return fmt::format("<{} {} of {} elements>", storage.storage_class,
-                     python_repr_text(storage.key), storage.numel);
+  return fmt::format("<{} {} of {} elements>", storage.storage_class, python_repr_text(storage.key),
+                     storage.numel);
 }
 
 std::string complex_text(std::complex<double> value) {

@@ -110,16 +110,17 @@ LoadedZip load_zip(ArchiveReader archive, const LoadOptions& options) {
   loaded.byteorder = read_byteorder(archive, options.verify);
   const Pickle pickle = read_pickle(archive, options);
   Document document = with_context(pickle.name, [&] {
-    return parse_pickle(pickle.block.bytes,
-                        {.limits = options.limits, .where = {}, .owner = pickle.block.owner,
-                         .memory = page_memory()});
+    return parse_pickle(pickle.block.bytes, {.limits = options.limits,
+                                             .where = {},
+                                             .owner = pickle.block.owner,
+                                             .memory = page_memory()});
   });
   note_pickle(document, pickle.block.bytes.size(), pickle.name, loaded.notes);
   loaded.storages =
       std::make_shared<ZipStorages>(std::move(archive), pickle.block.owner, options.verify);
-  ZipResolver resolver(loaded.storages, {.map_location = &options.map_location,
-                                         .devices = options.devices,
-                                         .where = pickle.name});
+  ZipResolver resolver(
+      loaded.storages,
+      {.map_location = &options.map_location, .devices = options.devices, .where = pickle.name});
   const bool host_is_little = std::endian::native == std::endian::little;
   GraphBuilder builder(std::move(document), loaded.storages, resolver,
                        {.limits = options.limits,

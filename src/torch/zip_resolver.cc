@@ -26,8 +26,8 @@ std::optional<StorageResolver::Share> ZipResolver::resolve(const Graph& graph, R
   const Document& document = graph.document();
   if (!document.is(id, NodeKind::tuple)) return std::nullopt;
   const auto items = document.items(id);
-  const bool is_storage = !items.empty() && graph.kind(items[0]) == Kind::string &&
-                          graph.text(items[0]) == "storage";
+  const bool is_storage =
+      !items.empty() && graph.kind(items[0]) == Kind::string && graph.text(items[0]) == "storage";
   if (!is_storage) return std::nullopt;
   const Id parsed = parse(graph, items);
   return Share{find_or_add(parsed), parsed.dtype};
@@ -71,8 +71,7 @@ std::uint32_t ZipResolver::find_or_add(const Id& id) {
   const ArchiveReader& archive = storages_->archive();
   const auto found = archive.find(kFolder, id.key, next_record_);
   if (found) next_record_ = *found + 1;
-  const std::uint32_t record =
-      found ? static_cast<std::uint32_t>(*found) : StorageRow::kNoRecord;
+  const std::uint32_t record = found ? static_cast<std::uint32_t>(*found) : StorageRow::kNoRecord;
   std::uint32_t* const first = first_row(id, record);
   if (*first == 0) {
     const std::uint32_t row = add(id, record);

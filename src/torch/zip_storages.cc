@@ -11,8 +11,7 @@
 
 namespace flambeau {
 
-ZipStorages::ZipStorages(ArchiveReader archive, std::shared_ptr<const void> keys_owner,
-                         bool verify)
+ZipStorages::ZipStorages(ArchiveReader archive, std::shared_ptr<const void> keys_owner, bool verify)
     : archive_(std::move(archive)),
       keys_owner_(std::move(keys_owner)),
       verify_(verify),
@@ -63,8 +62,7 @@ Block ZipStorages::load(std::uint32_t index) const {
   if (row.record == StorageRow::kNoRecord) {
     fail(ErrorCode::not_found, {name_of(index)}, "the archive has no such record");
   }
-  const bool in_place =
-      archive_.source()->in_memory() && archive_.record(row.record).is_stored();
+  const bool in_place = archive_.source()->in_memory() && archive_.record(row.record).is_stored();
   if (in_place) return archive_.read(row.record, false);
   const std::lock_guard lock(mutex_);
   auto& block = loaded_[index];
