@@ -69,6 +69,7 @@ void File::read(std::uint64_t offset, MutableBytes out) const {
     const ssize_t got = ::pread(descriptor_.get(), out.data(), wanted, static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail_with_errno(errno, path_, "cannot read");
+    // Another process has cut the file since it was opened.
     if (got == 0) {
       fail(ErrorCode::truncated, {path_, offset}, "the file ends here, it had {} bytes when opened",
            size_);

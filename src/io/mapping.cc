@@ -67,6 +67,7 @@ class MappedFile final : public Source {
 }  // namespace
 
 SourcePtr map_file(File& file) {
+  // mmap(2) refuses a size of 0.
   if (file.size() == 0 || file.size() > SIZE_MAX) return nullptr;
   const auto size = static_cast<std::size_t>(file.size());
   void* start = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.descriptor(), 0);

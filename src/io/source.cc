@@ -12,6 +12,7 @@
 namespace flambeau {
 namespace {
 
+/// A file of which nothing is in memory.
 class ReadFile final : public Source {
  public:
   explicit ReadFile(File file) : Source(file.path()), file_(std::move(file)) {}
@@ -23,6 +24,7 @@ class ReadFile final : public Source {
   File file_;
 };
 
+/// Bytes that are there already; `owner` is null where the caller keeps them.
 class Memory final : public Source {
  public:
   Memory(Block block, std::string name) : Source(std::move(name)), block_(std::move(block)) {}
@@ -103,6 +105,7 @@ void Source::release(std::uint64_t, std::uint64_t) const noexcept {}
 
 SourcePtr open_file(const std::string& path, const FileOptions& options) {
   File file = File::open(path);
+  // What cannot be mapped (an empty file, a file system without mappings) can still be read.
   if (options.mapped) {
     if (SourcePtr mapped = map_file(file)) return mapped;
   }

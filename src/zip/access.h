@@ -16,6 +16,7 @@ namespace flambeau::zip {
 /// Immutable after construction; safe to use from many threads.
 class Access {
  public:
+  /// Asks a source in memory once for all its bytes: views of its parts would count owners.
   explicit Access(SourcePtr source)
       : source_(std::move(source)), size_(source_->size()), in_place_(source_->in_memory()) {
     if (in_place_) whole_ = source_->view(0, size_);

@@ -27,6 +27,7 @@ struct ArchiveReader::State {
     if (options.strict) refuse_ambiguity();
   }
 
+  /// Between finding the directory and making tables for its entries.
   const DirectoryPlace& checked_place() const {
     const std::uint64_t most = std::min<std::uint64_t>(options.limits.max_records, INT32_MAX);
     if (place.count > most) {
@@ -55,6 +56,8 @@ struct ArchiveReader::State {
   Block inflated(std::uint32_t ordinal, const CentralHeader& entry, std::uint64_t offset) const;
   bool is_named(std::size_t ordinal, std::string_view prefix, std::string_view name) const noexcept;
 
+  // In the order in which each needs those before it; nothing moves afterwards, as `headers` views
+  // the others.
   ArchiveOptions options;
   NoteList list;
   Access file;
@@ -64,6 +67,7 @@ struct ArchiveReader::State {
   std::vector<Note> notes;
 };
 
+/// Only what is asked for is judged: an archive may hold records that nobody reads.
 void ArchiveReader::State::check_readable(std::uint32_t ordinal, const CentralHeader& entry) const {
   constexpr std::uint16_t kSecret = kEncrypted | kStrongEncryption | kMaskedHeader;
   if ((entry.flags & kSecret) != 0) {
@@ -92,6 +96,7 @@ void ArchiveReader::State::check_inflation(std::uint32_t ordinal,
     fail(ErrorCode::limit, {place_of(ordinal)}, "inflates to {} bytes, the limit is {}", entry.size,
          options.limits.max_inflated_size);
   }
+  // The rate counts whole bytes; the slack keeps it from ever refusing a sound stream.
   constexpr std::uint64_t kSlack = 1024;
   if (entry.size > kSlack && (entry.size - kSlack) / kMostInflation > entry.stored_size) {
     fail(ErrorCode::malformed_zip, {place_of(ordinal)},
@@ -100,6 +105,7 @@ void ArchiveReader::State::check_inflation(std::uint32_t ordinal,
 }
 
 std::uint64_t ArchiveReader::State::locate(std::uint32_t ordinal) const {
+  // Other readers may use the local header, so strict ones compare it; that costs no further page.
   const DataPlace data = headers.locate(ordinal, options.strict);
   if (!data.fault.empty()) {
     fail(ErrorCode::malformed_zip, {place_of(ordinal)}, "{}", data.fault);
@@ -114,6 +120,7 @@ Block ArchiveReader::State::inflated(std::uint32_t ordinal, const CentralHeader&
                                      std::uint64_t offset) const {
   check_inflation(ordinal, entry);
   const Block stored = file.block(offset, entry.stored_size);
+  // The stored bytes are there, and these are at most 1,032 times as many.
   Pages pages = allocate_pages(entry.size);
   inflate(stored.bytes, pages.bytes, {place_of(ordinal)});
   return {pages.bytes, std::move(pages.owner)};
@@ -169,12 +176,14 @@ std::optional<std::size_t> ArchiveReader::find(std::string_view name,
 std::optional<std::size_t> ArchiveReader::find(std::string_view prefix, std::string_view name,
                                                std::size_t hint) const noexcept {
   const Directory& directory = state_->directory;
+  // Of repeated names the table alone knows which entry counts.
   const bool hint_counts = hint < directory.size() && !directory.has_duplicates();
   if (hint_counts && state_->is_named(hint, prefix, name)) return hint;
   constexpr std::size_t kLongest = UINT16_MAX;
   const std::string_view folder = directory.folder();
   // Each size by itself first: their sum could wrap.
   if (std::max(prefix.size(), name.size()) > kLongest) return std::nullopt;
+  // Usual names are joined on the stack: no look-up allocates.
   std::array<char, 256> near;
   std::string far;
   const std::size_t size = folder.size() + 1 + prefix.size() + name.size();

@@ -27,6 +27,7 @@ std::uint64_t least_end(const CentralHeader& header) noexcept {
 
 }  // namespace
 
+/// Fills a `Directory`; lives for that one pass.
 class DirectoryReader {
  public:
   DirectoryReader(Directory& directory, const Access& file, const DirectoryPlace& place,
@@ -71,6 +72,7 @@ class DirectoryReader {
     }
     const std::string_view name = as_text(left.subspan(kCentralSize, header.name_size));
     if (header.has_sentinel()) take_zip64(header, name, left);
+    // Directories of 4 GiB and more were refused.
     directory_.offsets_[ordinal] = static_cast<std::uint32_t>(at_);
     add_range(header);
     const NameScan scan = scan_name(name, directory_.seed_);
@@ -81,6 +83,7 @@ class DirectoryReader {
     at_ += header.full_size();
   }
 
+  /// The usual reason is that something stands before the archive, which its offsets do not count.
   [[noreturn]] void fail_for_signature(std::uint32_t ordinal) const {
     const std::uint64_t shifted = place_.end - place_.size;
     std::vector<std::byte> scratch;
@@ -108,6 +111,7 @@ class DirectoryReader {
   }
 
   void add_range(const CentralHeader& header) {
+    // Each step leaves a sum that cannot wrap.
     const std::uint64_t begin = header.header_offset;
     const std::size_t fixed = kLocalSize + header.name_size;
     if (!fits(begin, fixed, file_.size()) || header.stored_size > file_.size() - begin - fixed) {
@@ -135,6 +139,7 @@ class DirectoryReader {
            name.starts_with(folder);
   }
 
+  /// For the few names that are not plain, and for the first one.
   void look_closer(std::string_view name, std::uint64_t size) {
     const std::string_view oddity = name_oddity(name);
     if (!oddity.empty()) notes_.add(ambiguity, name, "{}", oddity);
@@ -142,6 +147,7 @@ class DirectoryReader {
       notes_.add(information, name, "macOS adds such entries; it is passed over");
       return;
     }
+    // PyTorch takes the folder of the very first entry; it refuses what macOS adds anyway.
     if (!is_first_seen_) {
       is_first_seen_ = true;
       has_folder_ = name.find('/') != name.npos;
@@ -161,11 +167,13 @@ class DirectoryReader {
     if (first_ > 0) {
       notes_.add(ambiguity, "", "the first {} bytes of the file belong to no record", first_);
     }
+    // Nearly always all records stand before the directory, and nothing else needs a second look.
     if (directory_.data_end_ > place_.offset) check_against_directory();
     if (!ascending_) note_overlaps();
     note_other_end_records(file_, place_, directory_.data_end_, notes_);
   }
 
+  /// A record may stand behind the directory, but not reach into it.
   void check_against_directory() const {
     for (std::uint32_t i = 0; i < directory_.count_; ++i) {
       const CentralHeader header = directory_.header(i);
@@ -206,6 +214,7 @@ class DirectoryReader {
       notes_.add(information, "", "{} records have no checksum", without_checksum_);
     }
     if (repeated_.empty()) return;
+    // The table has the first entry of each name so far.
     directory_.has_duplicates_ = true;
     const SortedNames sorted(directory_);
     for (const std::uint32_t ordinal : repeated_) {

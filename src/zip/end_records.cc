@@ -55,7 +55,7 @@ std::uint64_t find_end_record(const Access& file) {
   fail_without_end(file);
 }
 
-/// Both end records in one form.
+/// Both end records in one form, as ZIP64 only widens the numbers.
 struct Numbers {
   std::uint64_t disk;
   std::uint64_t directory_disk;
@@ -88,6 +88,7 @@ class Finder {
 
   void look_for_zip64(const EndRecord& record) {
     if (at_ < kLocatorSize + kZip64EndSize) return;
+    // The locator has a fixed place, right before the end record.
     const std::uint64_t locator_at = at_ - kLocatorSize;
     const Zip64Locator locator = parse_zip64_locator(peek(locator_at, kLocatorSize).data());
     if (locator.signature != kLocatorSignature) return;
@@ -109,7 +110,7 @@ class Finder {
   }
 
   void take_zip64(const Zip64EndRecord& zip64, const Zip64Locator& locator) {
-    constexpr std::uint64_t kCounted = 12;  // signature and size field are not counted
+    constexpr std::uint64_t kCounted = 12;  // signature and size field do not count themselves
     if (zip64.record_size < kZip64EndSize - kCounted) {
       fail(ErrorCode::malformed_zip, place_at(first_),
            "the ZIP64 end record claims a size of {} bytes, at least 44 are needed",
@@ -135,6 +136,8 @@ class Finder {
         differs(record.directory_offset, kSentinel32, zip64.directory_offset)) {
       notes_.add(ambiguity, "", "the end record and the ZIP64 end record disagree");
     }
+    // A locator that leads to an earlier archive's record leaves a gap; the difference may wrap,
+    // and then differs all the more.
     constexpr std::uint64_t kCounted = 12;
     if (zip64.record_size != locator_at - first_ - kCounted) {
       notes_.add(ambiguity, "", "the ZIP64 end record does not reach up to its locator");
@@ -150,15 +153,18 @@ class Finder {
     if (numbers_.disk != 0 || numbers_.directory_disk != 0) {
       fail(ErrorCode::unsupported, place_at(at_), "the archive is split over several disks");
     }
+    // PyTorch refuses this, too; other readers take one number or the other.
     if (numbers_.disk_entries != numbers_.entries) {
       fail(ErrorCode::malformed_zip, place_at(at_),
            "{} entries stand on this disk, {} on all, and there is one disk", numbers_.disk_entries,
            numbers_.entries);
     }
+    // As miniz: no directory of real files comes near it, and ordinals' places fit in 32 bits.
     if (numbers_.size > kSentinel32) {
       fail(ErrorCode::limit, place_at(at_), "a directory of {} bytes, at most 4 GiB are read",
            numbers_.size);
     }
+    // Before any memory is taken for the entries.
     if (numbers_.entries > numbers_.size / kCentralSize) {
       fail(ErrorCode::malformed_zip, place_at(at_),
            "{} entries do not fit in {} bytes of directory", numbers_.entries, numbers_.size);
@@ -166,6 +172,7 @@ class Finder {
   }
 
   DirectoryPlace make_place() const {
+    // The ZIP64 end record may stand anywhere, so it is compared by itself.
     const bool inside = fits(numbers_.offset, numbers_.size, at_);
     const std::uint64_t finish = inside ? numbers_.offset + numbers_.size : 0;
     const bool over_zip64 = numbers_.offset < first_ + kZip64EndSize && finish > first_;
@@ -211,6 +218,7 @@ DirectoryPlace find_directory(const Access& file, NoteList& notes) {
 
 void note_other_end_records(const Access& file, const DirectoryPlace& place, std::uint64_t data_end,
                             NoteList& notes) {
+  // Only where no record claims the bytes: an archive that is a record's content is no candidate.
   const std::uint64_t window = file.size() - std::min(file.size(), kSearchWindow);
   std::vector<std::byte> scratch;
   const auto search = [&](std::uint64_t begin, std::uint64_t finish) {

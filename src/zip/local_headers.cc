@@ -86,6 +86,7 @@ DataPlace LocalHeaders::locate(std::uint32_t ordinal, bool with_differences) con
   place.fault = find_fault(entry, local, place.offset);
   if (!place.fault.empty()) return place;
   const std::string_view name = directory_.name(ordinal);
+  // The header may have more name than the directory's entry; then it is looked at again.
   if (local.name_size != entry.name_size || as_text(head.subspan(kLocalSize)) != name) {
     compare_names(ordinal, entry, local, place);
   }
@@ -116,6 +117,7 @@ void LocalHeaders::compare_names(std::uint32_t ordinal, const CentralHeader& ent
   const Bytes bytes = file_.peek(entry.header_offset + kLocalSize, local.name_size, scratch);
   const std::string_view found = as_text(bytes);
   const std::optional<std::uint32_t> other = directory_.find(found);
+  // The same name in other letters is this entry's own, or one of several that share it.
   if (other && !equal_ignoring_case(found, directory_.name(ordinal))) {
     place.fault = fmt::format("the entry leads to the local header of '{}'", shown(found));
   }
@@ -161,6 +163,7 @@ void LocalHeaders::note_cover(std::vector<Range> ranges, NoteList& notes) const 
             [](const Range& a, const Range& b) { return a.begin < b.begin; });
   std::uint64_t reach = 0;
   for (const Range& range : ranges) {
+    // Readers that go through the file from its start would see what stands there.
     if (range.begin > reach) {
       notes.add(information, "", "{} bytes at {} belong to no record", range.begin - reach, reach);
     }

@@ -14,6 +14,7 @@
 
 namespace flambeau::zip {
 
+/// Knows hashes and ordinals; what the names are, `is_same` knows. Never grows.
 class NameTable {
  public:
   /// Room for `count` names, at most 2^31.

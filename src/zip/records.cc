@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint16_t kZip64Id = 1;
 constexpr std::size_t kFieldHeader = 4;
 
-/// One extra field: its id and its content, cut off the front of `rest`.
+/// One extra field (APPNOTE 4.5.1): id 2 | size 2 | content, cut off the front of `rest`.
 struct Field {
   std::uint16_t id = 0;
   Bytes content;
@@ -70,6 +70,7 @@ std::string_view resolve_zip64(CentralHeader& header, Bytes extra) noexcept {
     if (extra.empty()) return "a number stands in a ZIP64 extra field, but there is none";
     if (!take_field(extra, field)) return "an extra field ends past the entry's";
   } while (field.id != kZip64Id);
+  // In this order, and each only where its own sentinel stands.
   const bool complete = replace_sentinel(header.size, field.content) &&
                         replace_sentinel(header.stored_size, field.content) &&
                         replace_sentinel(header.header_offset, field.content);

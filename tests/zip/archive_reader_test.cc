@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "base/bytes.h"
+#include "io/parallel.h"
 #include "support/errors.h"
 #include "support/zip_builder.h"
 #include "zip/notes_of.h"
@@ -72,6 +75,24 @@ TEST(ArchiveReader, SeesTheSameThroughCallsAsInMemory) {
   EXPECT_EQ(text_of(archive, 1), kThree[1].content);
   EXPECT_EQ(archive.find("version"), 2u);
   EXPECT_THAT(archive.inspect_headers(), IsEmpty());
+}
+
+TEST(ArchiveReader, IsReadByManyThreadsAtOnce) {
+  std::vector<ZipRecord> records;
+  for (std::size_t i = 0; i < 200; ++i) {
+    const std::string number = std::to_string(i);
+    records.push_back({.name = "a/" + number, .content = number, .deflate = i % 2 == 0});
+  }
+  const SourcePtr source = build_zip(records).source();
+  for (const SourcePtr& one : {source, read_only_by_calls(source)}) {
+    const ArchiveReader archive(one);
+    std::atomic<int> right = 0;
+    parallel_for(1000, 4, [&](std::size_t i) {
+      const std::string number = std::to_string(i % 200);
+      right += text_of(archive, archive.find(number).value()) == number ? 1 : 0;
+    });
+    EXPECT_EQ(right, 1000);
+  }
 }
 
 TEST(ArchiveReader, IsMovable) {
