@@ -60,7 +60,7 @@ struct FileFacts {
   std::string byteorder;
   /// Content of the version record, such as "3".
   std::string version;
-  /// Largest power of two that divides the place of every record's data; 0 where there is none.
+  /// Largest power of two that divides the place of every storage's data; 0 where there is none.
   std::uint64_t alignment = 0;
   std::uint64_t file_size = 0;
   std::uint64_t record_count = 0;

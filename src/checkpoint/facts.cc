@@ -69,9 +69,12 @@ void count_storages(const ZipStorages& storages, std::span<const NamedTensor> te
   }
 }
 
-std::uint64_t common_alignment(const ArchiveReader& archive) {
+/// Of the records that storages name. Others may be of kinds that nothing here reads.
+std::uint64_t common_alignment(const ZipStorages& storages) {
   std::uint64_t places = 0;
-  for (std::size_t i = 0; i < archive.size(); ++i) places |= archive.data_offset(i);
+  for (std::uint32_t i = 0; i < storages.row_count(); ++i) {
+    if (storages.is_available(i)) places |= storages.archive().data_offset(storages.row(i).record);
+  }
   return places == 0 ? 0 : std::uint64_t{1} << std::countr_zero(places);
 }
 
@@ -87,7 +90,7 @@ FileFacts Checkpoint::facts() const {
   facts.version = state_->zip.version;
   facts.file_size = state_->source->size();
   facts.record_count = archive.size();
-  facts.alignment = common_alignment(archive);
+  facts.alignment = common_alignment(storages);
   facts.pickle_protocol = state_->zip.graph->document().protocol();
   count_storages(storages, state_->listing->rows(), facts);
   facts.notes = archive.notes();

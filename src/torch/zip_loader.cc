@@ -84,6 +84,9 @@ void note_pickle(const Document& document, std::uint64_t record_size, const std:
                      std::to_string(record_size - document.source_size()) +
                          " bytes follow the end of the pickle"});
   }
+  if (!name.ends_with("/data.pkl")) {
+    notes.push_back({Severity::ambiguity, name, "found under a name in other letters"});
+  }
   if (document.left_on_stack() > 0) {
     notes.push_back({Severity::information, name, "values are left on the stack at the end"});
   }
