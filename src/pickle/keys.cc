@@ -17,6 +17,7 @@
 #include <cmath>
 #include <cstring>
 #include <random>
+#include <set>
 
 #include "pickle/bigint.h"
 
@@ -27,6 +28,8 @@ constexpr std::size_t kFew = 8;
 /// Keys whose slots are fetched before the first of them is looked at.
 constexpr std::size_t kBatch = 16;
 constexpr std::uint64_t kMultiplier = 0x9e3779b97f4a7c15;  // 2^64 over the golden ratio
+/// Bytes of an item's spelling: tag and word.
+constexpr std::size_t kSpelling = 9;
 constexpr double kInt64End = 9223372036854775808.0;
 __extension__ using Wide = unsigned __int128;
 
@@ -80,14 +83,14 @@ void append_word(std::string& spelling, char tag, std::uint64_t word) {
 }
 
 /// Brings the spellings of a frozenset's items, nine bytes each, into one order, each once.
-void sort_spelling(std::string& spelling) {
-  constexpr std::size_t kItem = 9;
-  std::vector<std::array<char, kItem>> items(spelling.size() / kItem);
-  if (items.empty()) return;
-  std::memcpy(items.data(), spelling.data(), spelling.size());
-  std::sort(items.begin(), items.end());
-  items.erase(std::unique(items.begin(), items.end()), items.end());
-  spelling.assign(items.front().data(), items.size() * kItem);
+std::string sort_spelling(const std::string& spelling) {
+  std::set<std::string_view> items;
+  for (std::size_t at = 0; at < spelling.size(); at += kSpelling) {
+    items.insert(std::string_view(spelling).substr(at, kSpelling));
+  }
+  std::string sorted;
+  for (const std::string_view item : items) sorted += item;
+  return sorted;
 }
 
 }  // namespace
@@ -139,7 +142,7 @@ bool Keys::advance(Visit& visit) {
 void Keys::number_visited(Ref composite) {
   const bool is_tuple = document_.is(composite, NodeKind::tuple);
   std::string spelling = spell_items(composite);
-  if (!is_tuple) sort_spelling(spelling);
+  if (!is_tuple) spelling = sort_spelling(spelling);
   spelling.push_back(is_tuple ? 't' : 'z');
   const std::uint64_t number =
       numbers_.try_emplace(std::move(spelling), numbers_.size()).first->second;

@@ -31,6 +31,20 @@ def opcode_names(data):
     return names
 
 
+def crosses_frame(data):
+    """Whether an opcode begins within a frame and ends behind it."""
+    end = frame_end = 0
+    try:
+        for opcode, arg, start, end in pickletools._genops(data, yield_end_pos=True):
+            if start < frame_end < end:
+                return True
+            if opcode.name == "FRAME":
+                frame_end = end + arg
+    except Exception:
+        return end < frame_end
+    return False
+
+
 def python_outcome(data):
     """What pickle.py makes of it; "!malformed_pickle" stands for any refusal."""
     result = outcome(PyUnpickler, data)
@@ -70,6 +84,11 @@ REVIEWED = [
      lambda p, ours, theirs: has(p, "FLOAT") and raised(
          theirs, "could not convert string to float", "value too large")
      and ours == python_outcome(p)),
+    ("frame", "from a file, the C code skips what is left of a frame that an opcode crosses",
+     lambda p, ours, theirs: crosses_frame(p)),
+    ("Python 2 names", "a name that is a Python 2 string has to be UTF-8; here CPython reads Latin-1",
+     lambda p, ours, theirs: has(p, "STACK_GLOBAL") and not p.isascii()
+     and has(p, "STRING", "BINSTRING", "SHORT_BINSTRING")),
     ("extension", "there is no registry: every code above 0 is kept as a number",
      lambda p, ours, theirs: not refused(ours) and raised(theirs, "unregistered extension code")),
 ]

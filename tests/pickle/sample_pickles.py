@@ -279,6 +279,7 @@ ODD_OPERANDS = [
     b"\x96\x01" + b"\0" * 7 + b"aK\x01a.", b"\x96\x01" + b"\0" * 7 + b"a(K\x01e.",
     b"]K\x00aK\x00K\x05s.", b"](K\x00eK\x00K\x05s.", b"]K\x00a(K\x00K\x05u.",
     b"]r\xff\xff\xff\x7fj\xff\xff\xff\x7f.",
+    b"\x80\x04\x95\x05" + b"\0" * 7 + b"(K\x01\x8c\x03abct.", b"U\x01\xe9\x8c\x01n\x93.",
     b"C\x01a\x98.", b"K\x01Nb.", b"K\x01)R.", b"cm\nn\nK\x01R.", b"K\x01)\x81.", b"(K\x01o.",
 ]
 
