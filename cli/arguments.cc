@@ -142,7 +142,8 @@ std::optional<std::string> take_options(const std::vector<CLI::Option*>& options
 }
 
 std::string describe_unknown(const Command& command, const std::string& option) {
-  const std::string_view name = std::string_view(option).substr(option.find_first_not_of('-'));
+  const std::size_t dashes = std::min(option.find_first_not_of('-'), option.size());
+  const std::string_view name = std::string_view(option).substr(dashes);
   const std::string_view near = nearest(name.substr(0, name.find('=')), words(command.options));
   const std::string hint = near.empty() ? fmt::format("`flambeau help {}` lists them", command.name)
                                         : fmt::format("the nearest is --{}", near);
@@ -185,8 +186,9 @@ std::optional<std::string> parse_arguments(const Command& command, std::span<cha
   std::vector<std::string> reversed;
   for (auto text = given.rbegin(); text != given.rend(); ++text) reversed.push_back(shield(*text));
   app.parse(std::move(reversed));
-  if (const auto unknown = app.remaining(); !unknown.empty()) {
-    return describe_unknown(command, unknown.front());
+  // CLI11 leaves the mark `--` here, too.
+  for (const std::string& unknown : app.remaining()) {
+    if (unknown != "--") return describe_unknown(command, unknown);
   }
   if (auto wrong = take_options(options, rows, arguments)) return wrong;
   if (arguments.help) return std::nullopt;

@@ -76,8 +76,8 @@ void RowWriter::write_rest(const Tensor& tensor) {
 }
 
 void RowWriter::write_fields(const Tensor& tensor) {
-  // The row, its lists of sizes, and for each level above the row and its "parts".
-  deepest_ = std::max(deepest_, 2 + 2 * (levels_.size() + 1));
+  // The row and its lists of sizes, and for each level above it a row and its "parts".
+  deepest_ = std::max(deepest_, 2 + 2 * levels_.size());
   out_.append("\"kind\":\"");
   out_.append(to_string(tensor.kind()));
   out_.append("\",\"dtype\":\"");

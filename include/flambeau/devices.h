@@ -9,10 +9,12 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -59,6 +61,9 @@ class MapLocation {
   /// Tags in the table change, others stay.
   MapLocation(std::map<std::string, std::string, std::less<>> table)  // NOLINT: a table is a rule
       : rule_(std::move(table)) {}
+  /// The same written out: without it, one pair in braces would be two ends of a text, too.
+  MapLocation(std::initializer_list<std::pair<const std::string, std::string>> table)
+      : rule_(std::map<std::string, std::string, std::less<>>(table)) {}
   MapLocation(RestoreFunction function) : rule_(std::move(function)) {}  // NOLINT: so is a function
 
   bool is_set() const noexcept { return rule_.index() != 0; }

@@ -15,6 +15,7 @@ std::string_view to_string(Container) noexcept { return "zip"; }
 
 namespace {
 
+/// A torch file of another kind is not damaged, only not read.
 [[noreturn]] void refuse(const Sniffed& found) {
   if (found.is_torch) {
     fail(ErrorCode::unsupported, {}, "this is {}, which this version does not read",
@@ -23,6 +24,7 @@ namespace {
   fail(ErrorCode::not_a_checkpoint, {}, "this is {}", found.description);
 }
 
+/// Content decides, in three steps: first bytes, records, pickle.
 LoadedZip load(const SourcePtr& source, const OpenOptions& options) {
   const Sniffed found = sniff(*source);
   if (found.kind != FileKind::zip) refuse(found);
@@ -43,6 +45,7 @@ Checkpoint::Checkpoint(Checkpoint&&) noexcept = default;
 Checkpoint& Checkpoint::operator=(Checkpoint&&) noexcept = default;
 Checkpoint::~Checkpoint() = default;
 
+/// Listing comes last, so that a file that cannot be loaded costs no walk.
 Checkpoint Checkpoint::open(SourcePtr source, const OpenOptions& options) {
   auto state = std::make_unique<State>();
   state->options = options;
@@ -69,6 +72,7 @@ std::string Checkpoint::path(std::size_t index) const { return state_->listing->
 
 bool Checkpoint::first_paths_only() const noexcept { return state_->listing->first_paths_only(); }
 
+/// Made at the first question, from whatever thread asks it.
 const Checkpoint::State::Index& Checkpoint::State::names() const {
   std::call_once(names_once_, [&] {
     const auto tensors = listing->rows();
@@ -91,6 +95,7 @@ const std::unordered_map<std::string, std::size_t>& Checkpoint::State::paths() c
   return paths_;
 }
 
+/// Names before paths: a key may look like a path, and then the name is meant.
 const Tensor* Checkpoint::find(std::string_view name) const& {
   const State::Index& names = state_->names();
   if (const auto several = names.ambiguous.find(name); several != names.ambiguous.end()) {
@@ -120,6 +125,7 @@ Value Checkpoint::root() const& noexcept {
   return {&graph, graph.document().root()};
 }
 
+/// Unlike names of tensors, these are searched for, not indexed: any value may be meant.
 Value Checkpoint::value(std::string_view name_or_path) const& {
   const Graph& graph = *state_->zip.graph;
   const auto found = find_values(graph, name_or_path);

@@ -79,6 +79,7 @@ std::optional<Sniffed> sniff_lfs(std::string_view head) {
                  false};
 }
 
+/// Blanks and a byte order mark may stand before the first tag.
 std::optional<Sniffed> sniff_markup(std::string_view head) {
   const auto start = std::min(head.find_first_not_of(" \t\r\n\xef\xbb\xbf"), head.size());
   const std::string_view text = head.substr(start);
@@ -103,6 +104,7 @@ std::optional<Sniffed> sniff_safetensors(std::string_view head, std::uint64_t si
   return Sniffed{FileKind::other, "a safetensors file", false};
 }
 
+/// Only ASCII: all else is "bytes of an unknown kind".
 std::optional<Sniffed> sniff_text(std::string_view head) {
   const bool printable = std::all_of(head.begin(), head.end(), [](char c) {
     return (c >= 0x20 && c < 0x7f) || c == '\n' || c == '\r' || c == '\t';
@@ -113,6 +115,7 @@ std::optional<Sniffed> sniff_text(std::string_view head) {
                  false};
 }
 
+/// PROTO and a protocol that has it.
 bool is_pickle(std::string_view head) {
   return head.size() >= 2 && head[0] == '\x80' && head[1] >= 2 && head[1] <= 5;
 }
@@ -126,6 +129,7 @@ std::optional<Sniffed> sniff_late_zip(std::string_view head) {
                  false};
 }
 
+/// Signatures first; the guesses by content go from the sure to the vague.
 Sniffed sniff_head(std::string_view head, std::uint64_t size) {
   if (size == 0) return {FileKind::other, "an empty file", false};
   if (head.starts_with("PK\x03\x04") || head.starts_with("PK\x05\x06")) {
@@ -149,6 +153,7 @@ Sniffed sniff_head(std::string_view head, std::uint64_t size) {
 
 }  // namespace
 
+/// The longest look is for tar's signature, at byte 257.
 Sniffed sniff(const Source& source) {
   constexpr std::uint64_t kHead = 512;
   std::vector<std::byte> head(static_cast<std::size_t>(std::min(source.size(), kHead)));
@@ -158,6 +163,7 @@ Sniffed sniff(const Source& source) {
 
 namespace {
 
+/// A scan of all names: only reached where there is no `data.pkl`.
 bool has_record_ending(const ArchiveReader& archive, std::string_view suffix) {
   for (std::size_t i = 0; i < archive.size(); ++i) {
     if (archive.record(i).name.ends_with(suffix)) return true;

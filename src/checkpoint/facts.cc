@@ -25,6 +25,7 @@ bool has_address_keys(const ZipStorages& storages) {
 
 }  // namespace
 
+/// The newest trait decides.
 std::string producer_of(const ArchiveReader& archive, const ZipStorages& storages) {
   if (archive.find(".format_version")) return "torch >= 2.7";
   if (archive.find(".data/serialization_id")) return "torch 2.1 to 2.6";
@@ -47,6 +48,7 @@ void mark_reached(const Tensor& tensor, std::vector<bool>& reached) {
   }
 }
 
+/// By record and not by row: two rows may share a record, and a record may have no row.
 void count_storages(const ZipStorages& storages, std::span<const NamedTensor> tensors,
                     FileFacts& facts) {
   std::vector<bool> reached(storages.row_count());
@@ -80,6 +82,7 @@ std::uint64_t common_alignment(const ZipStorages& storages) {
 
 }  // namespace
 
+/// Notes come in the order in which they are found: directory, local headers, loading.
 FileFacts Checkpoint::facts() const {
   const ZipStorages& storages = *state_->zip.storages;
   const ArchiveReader& archive = storages.archive();

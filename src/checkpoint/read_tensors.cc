@@ -55,6 +55,7 @@ struct Plan {
   std::uint64_t total = 0;
 };
 
+/// Whether the elements as stored are the elements as asked for.
 bool is_plain_run(const TensorRecord& record, const Tensor& tensor) {
   return (record.kind == TensorKind::strided || record.kind == TensorKind::quantized) &&
          !record.is_conj && !record.is_neg && !record.is_byte_swapped && tensor.is_contiguous();
@@ -69,6 +70,8 @@ const ZipStorages* stored_in(const Tensor& tensor) {
   return storages->archive().record(storages->row(index).record).is_stored() ? storages : nullptr;
 }
 
+/// A request for a part of a record cannot check the record's checksum on the way, so that is done
+/// first, once for each storage.
 void plan_request(const ReadRequest& request, bool verify, Plan& plan) {
   const std::uint64_t size = request.tensor.nbytes();
   if (request.out.size() != size) {
@@ -98,6 +101,7 @@ void plan_request(const ReadRequest& request, bool verify, Plan& plan) {
   } while (part.out_offset < size);
 }
 
+/// Small requests share a task: handing one out costs more than reading a few bytes.
 Plan make_plan(std::span<const ReadRequest> requests, bool verify) {
   Plan plan;
   plan.parts.reserve(requests.size());
@@ -115,6 +119,7 @@ Plan make_plan(std::span<const ReadRequest> requests, bool verify) {
   return plan;
 }
 
+/// Pieces are read and checksummed in turn, so that the second step finds them in the cache.
 void run_part(Part& part) {
   if (part.storages == nullptr) {
     part.request->tensor.copy_to(part.request->out);
@@ -197,6 +202,7 @@ class BatchStorages : public StorageTable {
   std::vector<MutableBytes> runs_;
 };
 
+/// Each tensor starts at a multiple of the alignment; the sum is checked as it grows.
 std::vector<std::uint64_t> place(std::span<const Tensor> tensors, std::uint64_t& total) {
   std::vector<std::uint64_t> places;
   places.reserve(tensors.size());

@@ -12,6 +12,7 @@ Arguments::Arguments(const Graph& graph, Ref args, std::string_view function,
   items_ = document.items(args);
 }
 
+/// PyTorch added arguments over the years, at the end: a range covers them all.
 void Arguments::require(std::size_t least, std::size_t most) const {
   if (items_.size() >= least && items_.size() <= most) return;
   reject("{} arguments, {} to {} are wanted", items_.size(), least, most);
@@ -43,12 +44,14 @@ bool Arguments::boolean(std::size_t i, std::string_view what) const {
   return items_[i] == kTrue;
 }
 
+/// `scale` is a Python float in every file, but an integer is as good.
 double Arguments::real(std::size_t i, std::string_view what) const {
   const Document& document = graph_.document();
   if (document.is(items_[i], NodeKind::real)) return document.real(items_[i]);
   return static_cast<double>(integer(i, what));
 }
 
+/// A Python 2 string counts where it is text in the encoding of the options.
 std::string_view Arguments::text(std::size_t i, std::string_view what) const {
   if (graph_.kind(items_[i]) != Kind::string) refuse(i, what, "text");
   return graph_.text(items_[i]);
@@ -59,6 +62,7 @@ DType Arguments::dtype(std::size_t i) const {
   return graph_.dtype(items_[i]);
 }
 
+/// The bound on dimensions comes before the loop, so that a long list costs nothing.
 void Arguments::integers(std::size_t i, std::string_view what,
                          std::vector<std::int64_t>& out) const {
   const Kind kind = graph_.kind(items_[i]);
@@ -78,6 +82,7 @@ void Arguments::integers(std::size_t i, std::string_view what,
   }
 }
 
+/// Arguments are made before the call that takes them, so the tensor is known by now.
 const TensorRecord& Arguments::tensor(std::size_t i, std::string_view what) const {
   if (graph_.form(items_[i]) != Form::tensor) refuse(i, what, "a tensor");
   return graph_.record(items_[i]);

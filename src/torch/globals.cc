@@ -21,6 +21,7 @@ constexpr std::array kRows = {
 #undef FLAMBEAU_GLOBAL
 };
 
+// Old tensor classes and dtypes are looked for below torch only.
 bool is_torch_module(std::string_view module) {
   return module == "torch" || module.starts_with("torch.");
 }

@@ -32,6 +32,7 @@ TensorTable::~TensorTable() {
   for (std::size_t row = 0; row < size(); ++row) std::destroy_at(&at(row));
 }
 
+/// Room comes in chunks that are never moved, since handles point into them.
 TensorRecord& TensorTable::next() {
   const std::size_t row = size();
   if (row >> chunk_bits_ == chunks_.size()) {
@@ -64,6 +65,7 @@ std::optional<std::size_t> TensorTable::find(Ref node, std::size_t hint) const n
   return nodes_.size() + static_cast<std::size_t>(late - late_nodes_.begin());
 }
 
+/// The handle shares the whole table: one count for all tensors of the file.
 Tensor Graph::tensor_at(std::size_t row) const {
   return Tensor(std::shared_ptr<const TensorRecord>(tensors_, &tensors_->record(row)));
 }
@@ -72,11 +74,14 @@ Tensor Graph::tensor(Ref ref, std::size_t hint) const {
   return tensor_at(*tensors_->find(ref, hint));
 }
 
+/// A caller's device may have put something else in the place of the file's storage.
 Storage Graph::storage(Ref ref) const noexcept {
   const std::uint32_t row = document_.row(ref);
   return restored_.empty() ? Storage(storages_, row) : restored_[row];
 }
 
+/// Type and state are arguments of the call, so they are read from there each time instead of being
+/// kept for every tensor.
 TensorTraits Graph::traits(Ref ref) const noexcept {
   TensorTraits traits;
   const Ref callable = document_.callable(ref);
@@ -99,6 +104,7 @@ TensorTraits Graph::traits(Ref ref) const noexcept {
   return traits;
 }
 
+/// Decoded texts come first: a Python 2 string has both, and the decoded one counts.
 std::string_view Graph::text(Ref ref) const noexcept {
   if (const auto* decoded = find_by_node(decoded_, ref)) return *decoded;
   const NodeKind kind = document_.kind(ref);
@@ -107,6 +113,7 @@ std::string_view Graph::text(Ref ref) const noexcept {
   return is_text ? document_.text(ref) : std::string_view();
 }
 
+/// Up to protocol 2 sets, and always torch.Size, are calls with one sequence as argument.
 std::span<const Ref> Graph::elements(Ref ref) const noexcept {
   const NodeKind kind = document_.kind(ref);
   if (kind == NodeKind::list || kind == NodeKind::tuple || kind == NodeKind::set ||
@@ -124,6 +131,7 @@ std::span<const Ref> Graph::elements(Ref ref) const noexcept {
   return extra->list_items;
 }
 
+/// An OrderedDict made from a list of pairs has them joined with what was set later.
 std::span<const Ref> Graph::pairs(Ref ref) const noexcept {
   if (document_.is(ref, NodeKind::dict)) return document_.items(ref);
   const Form form = this->form(ref);
@@ -135,6 +143,7 @@ std::span<const Ref> Graph::pairs(Ref ref) const noexcept {
   return extra == nullptr ? std::span<const Ref>() : extra->dict_items;
 }
 
+/// None both for no state and for the state None; `has_state` tells them apart.
 Ref Graph::state(Ref ref) const noexcept {
   if (!document_.is(ref, NodeKind::object)) return kNone;
   if (form(ref) == Form::tensor) return traits(ref).state;
@@ -149,6 +158,7 @@ bool Graph::has_state(Ref ref) const noexcept {
   return extra != nullptr && extra->state.has_value();
 }
 
+/// `device('cuda', 1)` and `device('cuda:1')` are the same.
 std::string Graph::device(Ref ref) const {
   const auto args = document_.items(document_.args(ref));
   std::string device(text(args[0]));

@@ -22,6 +22,8 @@ GraphBuilder::GraphBuilder(Document document, std::shared_ptr<const StorageTable
       options.memory, graph_->document_.node_count() / kNodesPerTensor);
 }
 
+/// Arguments have lower ordinals than the calls that take them, so one pass in order is enough for
+/// all but the forms that get their content by BUILD.
 std::unique_ptr<Graph> GraphBuilder::build() {
   find_meanings();
   for (std::uint32_t i = 0; i < graph_->document_.node_count(); ++i) recognise(node_ref(i));
@@ -29,6 +31,7 @@ std::unique_ptr<Graph> GraphBuilder::build() {
   return std::move(graph_);
 }
 
+/// Each distinct global is looked up once, however many tensors name it.
 void GraphBuilder::find_meanings() {
   const Document& document = graph_->document_;
   for (std::uint32_t i = 0; i < document.global_count(); ++i) {
@@ -37,12 +40,14 @@ void GraphBuilder::find_meanings() {
   }
 }
 
+/// Form in the lower byte of a node's tag, element type in the upper.
 void GraphBuilder::mark(Ref ref, Form form, DType dtype) {
   const auto tag =
       static_cast<std::uint16_t>(static_cast<unsigned>(form) | static_cast<unsigned>(dtype) << 8);
   graph_->document_.annotate(ref, tag);
 }
 
+/// Strings, numbers and containers mean what they are.
 void GraphBuilder::recognise(Ref ref) {
   const NodeKind kind = graph_->document_.node(bits_of(ref)).kind;
   if (kind == NodeKind::object) {
@@ -57,6 +62,7 @@ void GraphBuilder::recognise(Ref ref) {
   }
 }
 
+/// The row goes into the node, so that a tensor finds its storage without a search.
 void GraphBuilder::recognise_persistent(Ref ref) {
   if (graph_->form(ref) != Form::none) return;
   const auto share = resolver_.resolve(*graph_, graph_->document_.persistent_id(ref));
@@ -79,6 +85,7 @@ void GraphBuilder::recognise_text(Ref ref) {
   if (*decoded != bytes) graph_->decoded_.emplace_back(bits_of(ref), std::move(*decoded));
 }
 
+/// Calls of unknown callables, and of known ones with no tuple of arguments, stay objects.
 void GraphBuilder::recognise_object(Ref ref) {
   const Document& document = graph_->document_;
   const Ref callable = document.callable(ref);

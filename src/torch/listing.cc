@@ -33,6 +33,7 @@ Listing::Listing(const Graph& graph)
   closed_ = {};
 }
 
+/// Both passes are this walk; in the second one a container stays closed for good.
 void Listing::walk(bool first_paths_only) {
   const Document& document = graph_.document();
   const std::uint64_t budget = kFreeVisits + kVisitsPerNode * document.node_count();
@@ -57,6 +58,7 @@ void Listing::walk(bool first_paths_only) {
   }
 }
 
+/// Below its end mark, everything on the stack belongs to the container.
 bool Listing::enter(const Pending& at) {
   if (!is_node(at.value) || closed_[bits_of(at.value)]) return false;
   ++visits_;
@@ -77,6 +79,7 @@ void Listing::push_children(Ref container, std::uint32_t entered) {
   std::reverse(pending_.begin() + first, pending_.end());
 }
 
+/// Tensors come in the order of the table in nearly every file, so the next row is the hint.
 void Listing::add_row(const Pending& at) {
   const std::size_t tensor = *graph_.tensor_row(at.value, next_tensor_);
   next_tensor_ = tensor + 1;
@@ -99,6 +102,7 @@ std::string_view Listing::name_of(std::uint32_t parent, const Step& step) {
   return keep(scratch_);
 }
 
+/// Climbs to the nearest container with a name, then spells downwards.
 std::string_view Listing::container_name(std::uint32_t entered) {
   unspelled_.clear();
   std::uint32_t at = entered;
@@ -122,6 +126,7 @@ std::string_view Listing::keep(std::string_view name) {
   return {copy.data(), copy.size()};
 }
 
+/// Paths are asked for one by one, so each is spelled from its steps.
 std::string Listing::path(std::size_t index) const {
   const LastStep& last = last_steps_[index];
   std::vector<Step> steps = {last.step};

@@ -28,6 +28,7 @@ struct Layout {
   bool fortran = false;
 };
 
+// Kind and bytes, as numpy writes the first argument of its dtype.
 std::optional<DType> dtype_of_code(std::string_view code) {
   static constexpr std::pair<std::string_view, DType> kCodes[] = {
       {"b1", DType::boolean}, {"i1", DType::i8},   {"i2", DType::i16}, {"i4", DType::i32},
@@ -40,6 +41,7 @@ std::optional<DType> dtype_of_code(std::string_view code) {
   return std::nullopt;
 }
 
+/// Whether `object` is a call of a global with that role.
 bool has_role(const Graph& graph, Ref object, Role role) {
   const Document& document = graph.document();
   if (!document.is(object, NodeKind::object)) return false;
@@ -47,6 +49,7 @@ bool has_role(const Graph& graph, Ref object, Role role) {
   return document.is(callable, NodeKind::global) && graph.meaning(callable).role == role;
 }
 
+/// The byte order stands in the state; "|" and "=" are the host's.
 std::optional<NumpyType> numpy_type(const Graph& graph, Ref ref) {
   if (!has_role(graph, ref, Role::numpy_dtype)) return std::nullopt;
   const auto args = graph.elements(graph.document().args(ref));
@@ -79,6 +82,7 @@ std::optional<std::vector<std::int64_t>> integers(const Graph& graph, Ref ref) {
   return values;
 }
 
+/// In elements; the product was checked, so nothing overflows.
 std::vector<std::int64_t> strides_of(const Layout& layout) {
   std::vector<std::int64_t> strides(layout.shape.size());
   std::int64_t step = 1;
@@ -90,6 +94,7 @@ std::vector<std::int64_t> strides_of(const Layout& layout) {
   return strides;
 }
 
+/// The bytes are copied: an array is small beside the file, and its tensor may outlive the graph.
 Tensor make_array(NumpyType type, const Layout& layout, std::string_view content,
                   std::string_view where) {
   const auto numel = checked_product(layout.shape);

@@ -18,6 +18,7 @@ std::string key_repr(const Graph& graph, Ref key) {
 
 }  // namespace
 
+/// Text keys stand as they are, dots included: names are for people, paths are exact.
 void append_name(const Graph& graph, const Step& step, std::string& out) {
   switch (step.kind()) {
     case StepKind::root: return;
@@ -57,6 +58,7 @@ bool is_container(Kind kind) noexcept {
 
 namespace {
 
+/// None counts: it is the missing half of a pair of dict and slots.
 bool has_text_keys(const Graph& graph, Ref ref) {
   const Kind kind = graph.kind(ref);
   if (kind == Kind::none) return true;
@@ -70,6 +72,7 @@ bool has_text_keys(const Graph& graph, Ref ref) {
 
 }  // namespace
 
+/// `(None, None)` would give no attribute, so the second half must be there.
 bool is_named_state(const Graph& graph, Ref state) noexcept {
   if (graph.kind(state) != Kind::tuple) {
     return graph.kind(state) != Kind::none && has_text_keys(graph, state);
@@ -104,6 +107,7 @@ std::optional<Advance> advance(std::string_view text, std::size_t used, std::str
   return Advance{next + 1, false};
 }
 
+/// Depth does not matter: what is reached and not yet followed lies in a list.
 std::vector<Found> search(const Graph& graph, std::string_view text, bool as_name) {
   std::vector<Found> found;
   std::vector<Reached> open = {{graph.document().root(), 0, {}}};

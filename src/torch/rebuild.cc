@@ -7,6 +7,7 @@
 
 namespace flambeau {
 
+/// The first spelling of a role is today's.
 std::string_view function_name(Role role) noexcept {
   static constexpr struct {
     Role role;
@@ -22,6 +23,7 @@ std::string_view function_name(Role role) noexcept {
   return "tensor";
 }
 
+/// One branch for each form. The class `Parameter` is called like the function that replaced it.
 bool TensorRebuilder::rebuild(Role role, Ref args_ref, TensorRecord& out) {
   const bool is_rebuild = role >= Role::rebuild_tensor && role <= Role::jagged_class;
   if (!is_rebuild && role != Role::parameter_class) return false;
@@ -72,6 +74,7 @@ void TensorRebuilder::tensor_v3(const Arguments& args, TensorRecord& out) {
   if (args.size() > 7) math_bits(args, 7, out);
 }
 
+/// Storage, offset, size and stride stand first in every strided form.
 void TensorRebuilder::view(const Arguments& args, DType dtype, TensorRecord& out) {
   if (graph_.form(args[0]) != Form::storage) args.refuse(0, "storage", "a storage");
   out.storage = graph_.storage(args[0]);
@@ -157,6 +160,7 @@ void TensorRebuilder::device_tensor(const Arguments& args, TensorRecord& out) {
   out.requires_grad = args.boolean(3, "requires_grad");
 }
 
+/// Before 0.4 tensors and parameters pickled as their class and a state.
 bool TensorRebuilder::rebuild_from_state(Ref object, const GlobalMeaning& meaning,
                                          TensorRecord& out) {
   const Document& document = graph_.document();

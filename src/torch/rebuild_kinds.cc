@@ -10,6 +10,7 @@
 namespace flambeau {
 namespace {
 
+// Names: torch/csrc/Layout.cpp.
 TensorKind kind_of_layout(std::string_view layout) {
   if (layout == "sparse_csr") return TensorKind::sparse_csr;
   if (layout == "sparse_csc") return TensorKind::sparse_csc;
@@ -18,6 +19,7 @@ TensorKind kind_of_layout(std::string_view layout) {
   return layout == "sparse_coo" ? TensorKind::sparse_coo : TensorKind::strided;
 }
 
+// PyTorch takes indices of both widths and converts.
 bool is_index(DType dtype) { return dtype == DType::i64 || dtype == DType::i32; }
 
 }  // namespace
@@ -28,6 +30,7 @@ Tensor TensorRebuilder::part(Ref tensor) const {
   return Tensor(std::make_shared<TensorRecord>(graph_.record(tensor)));
 }
 
+/// A tensor of parts shows the element type of its values.
 void TensorRebuilder::finish_parts(TensorExtension extension, const TensorRecord& values,
                                    TensorRecord& out) {
   out.dtype = values.dtype;
@@ -67,6 +70,7 @@ void TensorRebuilder::quantizer(const Arguments& args, TensorRecord& out) {
   }
 }
 
+/// Scales and zero points are vectors along the axis: float64 and int64, or both float32.
 void TensorRebuilder::per_channel(const Arguments& params, const Arguments& args,
                                   TensorRecord& out) {
   const auto shape = out.dimensions.shape();
@@ -284,6 +288,7 @@ void TensorRebuilder::inner_tensors(Ref state, TensorExtension& extension) const
   }
 }
 
+/// Attributes in the order of the state.
 void TensorRebuilder::add_inner(Ref pairs_of, TensorExtension& extension) const {
   const auto pairs = graph_.pairs(pairs_of);
   for (std::size_t i = 0; i + 1 < pairs.size(); i += 2) {

@@ -12,6 +12,7 @@
 
 namespace flambeau {
 
+// In the order of the enumerators, in value.h.
 std::string_view to_string(Kind kind) noexcept {
   static constexpr std::array<std::string_view, 24> kNames = {
       "missing",   "none",   "boolean",      "integer", "real",   "complex",
@@ -85,6 +86,7 @@ bool Value::has_identity() const noexcept {
   return false;
 }
 
+// Scalars: a numpy scalar is a call with its bytes, and counts as the number that it is.
 std::optional<bool> Value::as_bool() const noexcept {
   if (kind() == Kind::boolean) return ref_ == kTrue;
   if (graph_ == nullptr) return std::nullopt;
@@ -127,6 +129,7 @@ std::optional<std::span<const std::byte>> Value::as_bytes() const noexcept {
   return flambeau::as_bytes(graph_->text(ref_));
 }
 
+/// The size is bounded first, because the conversion takes quadratic time.
 std::optional<std::string> Value::integer_text() const {
   if (kind() != Kind::integer) return std::nullopt;
   const Document& document = graph_->document();
@@ -162,6 +165,7 @@ std::optional<std::string_view> Value::as_layout() const noexcept {
   return graph_->layout(ref_);
 }
 
+/// The id was checked item by item when the storage was resolved.
 std::optional<StorageReference> Value::as_storage() const {
   if (kind() != Kind::storage) return std::nullopt;
   const Document& document = graph_->document();
@@ -179,6 +183,7 @@ std::optional<StorageReference> Value::as_storage() const {
 
 std::size_t Value::size() const noexcept { return elements().size() + items().size(); }
 
+/// Dicts by key, sequences by place; a set has no places.
 Value Value::operator[](std::int64_t index) const noexcept {
   if (kind() == Kind::dict || kind() == Kind::ordered_dict) {
     for (const auto& [key, value] : items()) {
@@ -193,6 +198,7 @@ Value Value::operator[](std::int64_t index) const noexcept {
   return {graph_, refs[static_cast<std::size_t>(index)]};
 }
 
+/// Keys first: of an OrderedDict, `_metadata` is an attribute and "weight" a key.
 Value Value::operator[](std::string_view key) const noexcept {
   if (graph_ == nullptr) return {};
   if (const auto found = find_key(*graph_, graph_->pairs(ref_), key)) return {graph_, *found};
@@ -215,6 +221,7 @@ Value::Elements Value::elements() const noexcept {
   return {graph_, graph_->elements(ref_)};
 }
 
+/// Of an object the class is what would be called, where that is a global at all.
 std::pair<std::string_view, std::string_view> Value::global_name() const noexcept {
   if (graph_ == nullptr) return {};
   const Document& document = graph_->document();
@@ -244,6 +251,7 @@ Value Value::kwargs() const noexcept {
   return extra != nullptr && extra->kwargs ? Value(graph_, *extra->kwargs) : Value();
 }
 
+/// INST and OBJ of protocols 0 and 1 call the class, as REDUCE does.
 std::optional<How> Value::how() const noexcept {
   if (kind() != Kind::object) return std::nullopt;
   const Construction construction = graph_->document().construction(ref_);

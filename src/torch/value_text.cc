@@ -15,12 +15,14 @@ std::string storage_text(const StorageReference& storage) {
                      storage.numel);
 }
 
+/// `(1.0+2j)` in Python drops the zero of a whole part; the digits here are those of `float`.
 std::string complex_text(std::complex<double> value) {
   const std::string imag = python_repr_real(value.imag());
   const bool has_sign = imag.front() == '-';
   return fmt::format("({}{}{}j)", python_repr_real(value.real()), has_sign ? "" : "+", imag);
 }
 
+/// A tensor is described, not printed: its elements may be many, and reading them may fail.
 std::string tensor_text(const Value& value, const Tensor& tensor) {
   const std::string shape = tensor.has_shape() ? to_string(tensor.shape()) : "ragged";
   return fmt::format("<{} {} {}>", value.type_name(), to_string(tensor.dtype()), shape);
@@ -32,6 +34,7 @@ std::string container_text(const Value& value) {
   return fmt::format("<{} of {}>", value.type_name(), size);
 }
 
+/// One value on one line.
 std::string scalar_text(const Value& value) {
   switch (value.kind()) {
     case Kind::missing: return "<missing>";
@@ -68,6 +71,7 @@ std::string scalar_text(const Value& value) {
   return {};
 }
 
+/// Whether the items are written one after the other.
 bool is_flat_sequence(const Value& value) {
   const Kind kind = value.kind();
   return kind == Kind::list || kind == Kind::tuple || kind == Kind::size || kind == Kind::set ||

@@ -63,6 +63,7 @@ struct Pickle {
   std::string name;
 };
 
+/// The size is bounded before the record is read or inflated.
 Pickle read_pickle(const ArchiveReader& archive, const LoadOptions& options) {
   const auto index = archive.find("data.pkl");
   if (!index) {
@@ -97,6 +98,7 @@ void note_pickle(const Document& document, std::uint64_t record_size, const std:
   }
 }
 
+/// Strict mode: the first ambiguity is the error.
 void refuse_ambiguities(const std::vector<Note>& notes) {
   for (const Note& note : notes) {
     if (note.severity == Note::Severity::ambiguity) {

@@ -22,6 +22,7 @@ ZipResolver::ZipResolver(std::shared_ptr<ZipStorages> storages, const Options& o
       options_(options),
       row_of_record_(storages_->archive().size(), 0) {}
 
+/// Ids that are no tuple of "storage" and more stay data: other programs have ids of their own.
 std::optional<StorageResolver::Share> ZipResolver::resolve(const Graph& graph, Ref id) {
   const Document& document = graph.document();
   if (!document.is(id, NodeKind::tuple)) return std::nullopt;
@@ -33,6 +34,8 @@ std::optional<StorageResolver::Share> ZipResolver::resolve(const Graph& graph, R
   return Share{find_or_add(parsed), parsed.dtype};
 }
 
+/// Class and location are nearly always the very nodes of the id before, so they are compared by
+/// identity first.
 ZipResolver::Id ZipResolver::parse(const Graph& graph, std::span<const Ref> items) {
   const auto refuse = [&](std::string_view what) {
     fail(ErrorCode::malformed_tensor, {options_.where}, "persistent id of a storage: {}", what);
@@ -60,6 +63,7 @@ ZipResolver::Id ZipResolver::parse(const Graph& graph, std::span<const Ref> item
   return {graph.text(items[2]), dtype, static_cast<std::uint64_t>(*size)};
 }
 
+/// Rows are found by record, which costs an array; only missing records need a map.
 std::uint32_t* ZipResolver::first_row(const Id& id, std::uint32_t record) {
   if (record != StorageRow::kNoRecord) return &row_of_record_[record];
   const auto found = row_of_missing_.find(id.key);
@@ -67,6 +71,7 @@ std::uint32_t* ZipResolver::first_row(const Id& id, std::uint32_t record) {
   return &row_of_missing_.emplace(storages_->keep(id.key), 0).first->second;
 }
 
+/// Walks the chain of rows over one record until one fits the element type or the size.
 std::uint32_t ZipResolver::find_or_add(const Id& id) {
   const ArchiveReader& archive = storages_->archive();
   const auto found = archive.find(kFolder, id.key, next_record_);
@@ -104,6 +109,7 @@ std::uint32_t ZipResolver::add(const Id& id, std::uint32_t record) {
   return index;
 }
 
+/// A shorter record would be read past its end; a longer one is tolerated and noted.
 void ZipResolver::check_record(const Id& id, std::uint32_t record) {
   if (record == StorageRow::kNoRecord) {
     note(id.key, Note::Severity::information, "the record is missing");

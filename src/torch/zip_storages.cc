@@ -25,6 +25,7 @@ std::string_view ZipStorages::keep(std::string_view text) {
   return {copy.data(), copy.size()};
 }
 
+/// A file has a handful of tags, so a scan finds them.
 std::uint16_t ZipStorages::device_ordinal(std::string_view tag) {
   const auto found = std::find(devices_.begin(), devices_.end(), tag);
   const auto ordinal = static_cast<std::size_t>(found - devices_.begin());
@@ -35,6 +36,7 @@ std::uint16_t ZipStorages::device_ordinal(std::string_view tag) {
   return static_cast<std::uint16_t>(ordinal);
 }
 
+/// Nothing is verified yet: value-initialised flags are false.
 void ZipStorages::finish() { verified_ = std::make_unique<std::atomic<bool>[]>(rows_.size()); }
 
 bool ZipStorages::is_verified(std::uint32_t index) const noexcept {
@@ -57,6 +59,7 @@ std::string ZipStorages::name_of(std::uint32_t index) const {
   return "data/" + std::string(rows_[index].key);
 }
 
+/// Reading under the lock keeps two threads from inflating one record twice.
 Block ZipStorages::load(std::uint32_t index) const {
   const StorageRow& row = rows_[index];
   if (row.record == StorageRow::kNoRecord) {
@@ -79,6 +82,7 @@ Bytes ZipStorages::bytes(std::uint32_t index) const {
   return load(index).bytes.first(static_cast<std::size_t>(row.size));
 }
 
+/// Two threads may both check one record; the result is the same.
 void ZipStorages::verify(std::uint32_t index) const {
   if (is_verified(index)) return;
   archive_.verify(rows_[index].record, load(index).bytes);

@@ -10,11 +10,13 @@ accepted. What may differ stands in reviewed_differences.py, with the reason.
 Which CPython runs this matters little: the rules compared have been the same since 3.8.
 """
 import os
+import pickle
 import random
 import resource
 import struct
 import subprocess
 import sys
+import unicodedata
 import unittest
 import warnings
 
@@ -136,6 +138,18 @@ class Differential(unittest.TestCase):
     def test_lines(self):
         accepted, _ = self.check(sample_pickles.lines())
         self.assertGreater(accepted, 100)
+
+    def test_printable_characters(self):
+        """`repr` of every character. Later versions of Unicode may print what Python's escapes."""
+        for first in range(0, 0x110000, 0x1000):
+            codes = range(first, first + 0x1000)
+            data = b"(" + b"".join(pickle.dumps(chr(code), 4)[11:-2] for code in codes) + b"t."
+            theirs = disassembly(data)[0].split("\n")
+            ours = self.program.ask(b"d", data).split("\n")
+            self.assertEqual(len(ours), len(theirs))
+            for code, mine, expected in zip(codes, ours[1:], theirs[1:]):
+                if mine != expected:
+                    self.assertEqual(unicodedata.category(chr(code)), "Cn", hex(code))
 
     def test_odd_operands(self):
         self.check(sample_pickles.ODD_OPERANDS)
