@@ -2,8 +2,8 @@
 // "short" (`PyOS_double_to_string` with 'r'). What `str.isprintable` asks of a code point is its
 // general category, which utf8proc knows.
 //
-// CPython 3.11 has Unicode 14, utf8proc 2.8 has 15: of the code points that 15 assigned (4,489 of
-// them, such as U+0CF3 and U+1F6DC) the new one prints what the old one escapes. No others differ.
+// CPython 3.11 has Unicode 14, utf8proc 2.8 has 15, which assigned 4,482 printable code points more
+// (U+0CF3, U+0ECE, U+10EFD … U+323AF): repr here prints what repr there escapes. No others differ.
 #include "pickle/repr.h"
 
 #include <fmt/format.h>
