@@ -81,7 +81,7 @@ constexpr Command kCommands[] = {
      "flambeau help ls\nflambeau help --man | man -l -  # read it as a man page", run_help},
     {"completions", "SHELL", "print a completion script for bash, zsh or fish", "help",
      "SHELL is bash, zsh or fish. The script completes commands, options, their values and files.",
-     "flambeau completions bash > ~/.local/share/bash-completion/completions/flambeau\n"
+     "source <(flambeau completions bash)  # in ~/.bashrc\n"
      "flambeau completions zsh > ~/.zfunc/_flambeau  # a folder of $fpath\n"
      "flambeau completions fish > ~/.config/fish/completions/flambeau.fish",
      run_completions},

@@ -36,14 +36,20 @@ void Table::write_titles(Output& out, bool colour) const {
   std::vector<std::string> titles;
   for (const Column& column : columns_) titles.emplace_back(column.title);
   if (colour) out.append("\x1b[1m");
-  write_row(out, titles);
-  if (colour) out.append("\x1b[0m");
+  write_cells(out, titles);
+  out.append(colour ? "\x1b[0m\n" : "\n");
 }
 
 void Table::write_row(Output& out, const std::vector<std::string>& cells) const {
+  write_cells(out, cells);
+  out.put('\n');
+}
+
+void Table::write_cells(Output& out, const std::vector<std::string>& cells) const {
   std::size_t owed = 0;  // blanks before the next cell, written only when there is one
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    const std::string cell = fitted(cells[i], i == 0 ? widths_[0] : 0);
+    // Names of one model differ at their ends.
+    const std::string cell = i == 0 ? fitted_tail(cells[i], widths_[0]) : cells[i];
     const std::size_t blanks = widths_[i] - std::min(widths_[i], columns(cell));
     if (!cell.empty()) {
       out.put(' ', owed + (columns_[i].right_aligned ? blanks : 0));
@@ -54,7 +60,6 @@ void Table::write_row(Output& out, const std::vector<std::string>& cells) const 
     }
     owed += kGap;
   }
-  out.put('\n');
 }
 
 }  // namespace flambeau::cli

@@ -32,6 +32,8 @@ class Table {
   void write_row(Output& out, const std::vector<std::string>& cells) const;
 
  private:
+  void write_cells(Output& out, const std::vector<std::string>& cells) const;
+
   std::vector<Column> columns_;
   std::vector<std::size_t> widths_;
   std::size_t width_;

@@ -100,6 +100,16 @@ std::string fitted(std::string text, std::size_t width) {
   return text.substr(0, size) + "…";
 }
 
+std::string fitted_tail(std::string text, std::size_t width) {
+  const std::size_t count = columns(text);
+  if (width == 0 || count <= width) return text;
+  std::size_t start = 0;
+  for (std::size_t column = 0; column < count - width + 1; ++column) {
+    start += next_code_point(std::string_view(text).substr(start)).size;
+  }
+  return "…" + text.substr(start);
+}
+
 std::string float_repr(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";

@@ -35,6 +35,8 @@ std::size_t columns(std::string_view text) noexcept;
 
 /// `text` cut to `width` columns, with `…` as its last where something was cut.
 std::string fitted(std::string text, std::size_t width);
+/// The same from the other end: `…` and the last columns.
+std::string fitted_tail(std::string text, std::size_t width);
 
 /// Python's `repr(float)`: the shortest digits that read back as the same number.
 std::string float_repr(double value);
