@@ -17,6 +17,7 @@
 namespace flambeau {
 namespace {
 
+// The largest power of ten that a limb holds.
 constexpr std::uint32_t kChunk = 1'000'000'000;
 constexpr std::size_t kChunkDigits = 9;
 
@@ -38,6 +39,8 @@ void negate(std::string& number) noexcept {
   }
 }
 
+/// Absolute value, little-endian, without zeros on top. The lowest number of a size, such as -128,
+/// is its own negative there and needs one byte more.
 std::string magnitude_of(std::string_view number) {
   std::string magnitude(number);
   if (is_negative(number)) {
@@ -68,6 +71,7 @@ std::uint32_t divide(std::vector<std::uint32_t>& limbs, std::uint32_t divisor) {
   return static_cast<std::uint32_t>(rest);
 }
 
+/// Multiplies in place and adds; grows by a limb where the product needs one.
 void multiply_add(std::vector<std::uint32_t>& limbs, std::uint32_t factor, std::uint32_t summand) {
   std::uint64_t carry = summand;
   for (std::uint32_t& limb : limbs) {
@@ -99,6 +103,7 @@ unsigned digit_value(char digit) noexcept {
 std::string_view minimal_twos_complement(std::string_view number) noexcept {
   const char filler = is_negative(number) ? '\xff' : '\0';
   while (!number.empty() && number.back() == filler) {
+    // The byte below has to have the same sign, or the number would change its own.
     const bool sign_stays = is_negative(number.substr(0, number.size() - 1)) == (filler != 0);
     if (!sign_stays) break;
     number.remove_suffix(1);
@@ -125,6 +130,7 @@ std::string twos_complement_of_digits(std::string_view digits, unsigned bits_per
                                       bool negative) {
   std::string magnitude;
   magnitude.reserve(digits.size() * bits_per_digit / 8 + 2);
+  // Octal digits do not end where bytes do: what is over waits in `bits`.
   unsigned bits = 0;
   unsigned held = 0;
   for (std::size_t i = digits.size(); i-- > 0;) {
@@ -147,12 +153,14 @@ std::optional<double> exact_real(std::string_view number) {
   if (magnitude.size() - low > 8) return std::nullopt;
   std::uint64_t bits = 0;
   for (std::size_t i = magnitude.size(); i-- > low;) bits = (bits << 8) | byte_at(magnitude, i);
+  // 2^1024 and more is no double; byte 128 is where it would begin.
   if (std::bit_width(bits >> std::countr_zero(bits)) > 53 || low > 128) return std::nullopt;
   const double value = std::ldexp(static_cast<double>(bits), static_cast<int>(low * 8));
   if (std::isinf(value)) return std::nullopt;
   return is_negative(number) ? -value : value;
 }
 
+/// Nine digits at a time, lowest first: the remainders of dividing by 10^9 until nothing is left.
 std::string decimal_of(std::string_view twos_complement) {
   std::vector<std::uint32_t> limbs = limbs_of(magnitude_of(twos_complement));
   std::vector<std::uint32_t> chunks;

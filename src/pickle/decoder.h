@@ -34,7 +34,9 @@ class Decoder {
         where_(where),
         limited_(max_size < pickle.size()) {}
 
+  /// Bytes read so far.
   std::uint64_t offset() const noexcept { return static_cast<std::uint64_t>(next_ - begin_); }
+  /// Bytes that may still be read.
   std::uint64_t remaining() const noexcept { return static_cast<std::uint64_t>(end_ - next_); }
 
   /// Reads one instruction and moves behind it. Must not be called again after STOP.
@@ -62,6 +64,7 @@ class Decoder {
   }
 
  private:
+  /// Reads the argument of an opcode. All but one of the lines vanish when it is compiled.
   template <Argument kind>
   [[gnu::always_inline]] void read(Instruction& ins) {
     using enum Argument;
@@ -80,6 +83,7 @@ class Decoder {
     if constexpr (kind == stringnl_noescape_pair) ins.name = line(ins);
   }
 
+  /// The next bytes as a little-endian number.
   template <std::unsigned_integral T>
   [[gnu::always_inline]] T number(const Instruction& ins) {
     if (remaining() < sizeof(T)) [[unlikely]]
@@ -93,10 +97,12 @@ class Decoder {
     return static_cast<std::int32_t>(number<std::uint32_t>(ins));
   }
 
+  /// BINFLOAT is the one big-endian argument.
   [[gnu::always_inline]] double real(const Instruction& ins) {
     return std::bit_cast<double>(byte_swap(number<std::uint64_t>(ins)));
   }
 
+  /// A length of four bytes that was signed in Python 2 and still is.
   [[gnu::always_inline]] std::uint64_t length(const Instruction& ins) {
     const std::int32_t length = signed_number(ins);
     if (length < 0) [[unlikely]]
@@ -104,6 +110,7 @@ class Decoder {
     return static_cast<std::uint64_t>(length);
   }
 
+  /// The next `size` bytes, which are compared with what is left before anything else is done.
   [[gnu::always_inline]] std::string_view take(std::uint64_t size, const Instruction& ins) {
     if (remaining() < size) [[unlikely]]
       fail_truncated(position(ins), size);
@@ -144,6 +151,7 @@ class Decoder {
   const std::byte* next_;
   const std::byte* end_;
   std::string_view where_;
+  /// Whether `end_` is where the limit cut the bytes.
   bool limited_;
 };
 

@@ -2,6 +2,7 @@
 // stands on it, marks indent, and the checks refuse what `dis` refuses, after the line of the
 // opcode that did it. The names are the words of opcodes.def.
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <map>
 #include <vector>
@@ -26,6 +27,15 @@ std::string_view text_of(Word word) {
   return rest.substr(0, rest.find(' '));
 }
 
+/// What an opcode takes off the stack and puts there.
+struct Effect {
+  std::vector<Word> before;
+  std::vector<Word> after;
+  /// How many stand below the mark that it takes; all of them where it takes none.
+  std::size_t below_mark = 0;
+  bool takes_mark = false;
+};
+
 std::vector<Word> split(std::string_view column) {
   std::vector<Word> words;
   for (std::size_t at = 0; at < column.size(); at = column.find(' ', at)) {
@@ -33,6 +43,15 @@ std::vector<Word> split(std::string_view column) {
     words.push_back(column.data() + at);
   }
   return words;
+}
+
+Effect effect_of(const OpcodeRow& row) {
+  Effect effect{split(row.before), split(row.after)};
+  const auto mark = std::find_if(effect.before.begin(), effect.before.end(),
+                                 [](Word word) { return text_of(word) == kMark; });
+  effect.below_mark = static_cast<std::size_t>(mark - effect.before.begin());
+  effect.takes_mark = mark != effect.before.end();
+  return effect;
 }
 
 /// `repr(opcode.code)` without its quotes: `(`, `\x80`.
@@ -86,7 +105,9 @@ class Disassembler {
       : decoder_(pickle, where, limits.max_pickle_size),
         step_{where},
         line_(line),
-        max_digits_(limits.max_integer_digits) {}
+        max_digits_(limits.max_integer_digits) {
+    for (const OpcodeRow& row : kOpcodeRows) effects_[row.byte] = effect_of(row);
+  }
 
   /// Prints all; gives the bytes of the pickle.
   std::uint64_t run();
@@ -113,13 +134,19 @@ class Disassembler {
   NamedMemo memo_;
   int highest_protocol_ = -1;
 
-  // The current opcode: what it takes off the stack and puts there, and what is wrong with it.
-  std::vector<Word> before_;
-  std::vector<Word> after_;
+  /// By byte.
+  std::array<Effect, 256> effects_;
+
+  // The current opcode: its effect, how many it pops when marks are done with, what it gets from
+  // the memo, and what is wrong with it.
+  const Effect* effect_ = nullptr;
   std::size_t pops_ = 0;
+  Word got_ = nullptr;
   std::string complaint_;
 };
 
+/// The order is that of `dis`: the argument is read before anything is shown, a complaint comes
+/// after the line, and too small a stack is found only then.
 std::uint64_t Disassembler::run() {
   do {
     decoder_.decode(ins_);
@@ -127,10 +154,11 @@ std::uint64_t Disassembler::run() {
     step_.op = ins_.op;
     const OpcodeRow& row = row_of(ins_.op);
     highest_protocol_ = std::max<int>(highest_protocol_, row.protocol);
-    before_ = split(row.before);
-    after_ = split(row.after);
-    pops_ = before_.size();
+    effect_ = &effects_[row.byte];
+    pops_ = effect_->before.size();
+    got_ = nullptr;
     const std::string argument = show_argument(ins_, step_, max_digits_);
+    // The line of an opcode that takes a mark still stands at that mark's depth.
     const std::size_t depth = marks_.size();
     const std::string mark_remark = takes_mark() ? close_mark() : std::string();
     const std::string memo_remark = use_memo(argument);
@@ -162,10 +190,8 @@ void Disassembler::show_end() {
 }
 
 bool Disassembler::takes_mark() const {
-  const bool pops_mark =
-      ins_.op == Opcode::POP && !stack_.empty() && text_of(stack_.back()) == kMark;
-  return pops_mark || std::any_of(before_.begin(), before_.end(),
-                                  [](Word word) { return text_of(word) == kMark; });
+  const bool may_pop_mark = ins_.op == Opcode::POP && !stack_.empty();
+  return effect_->takes_mark || (may_pop_mark && text_of(stack_.back()) == kMark);
 }
 
 std::string Disassembler::close_mark() {
@@ -174,14 +200,14 @@ std::string Disassembler::close_mark() {
   while (!stack_.empty() && text_of(stack_.back()) != kMark) stack_.pop_back();
   if (stack_.empty()) refuse(step_, "the mark was taken off the stack before");
   stack_.pop_back();
-  const auto mark = std::find_if(before_.begin(), before_.end(),
-                                 [](Word word) { return text_of(word) == kMark; });
-  pops_ = mark == before_.end() ? 0 : static_cast<std::size_t>(mark - before_.begin());
+  // What stands above the mark is gone already; only what the opcode takes below it is left to pop.
+  pops_ = effect_->takes_mark ? effect_->below_mark : 0;
   std::string remark = fmt::format("(MARK at {})", marks_.back());
   marks_.pop_back();
   return remark;
 }
 
+/// MEMOIZE has no argument of its own: `dis` shows the key, and calls it None where it complains.
 std::string Disassembler::use_memo(const std::string& argument) {
   if (ins_.op == Opcode::MEMOIZE) {
     std::string key = std::to_string(memo_.count());
@@ -193,6 +219,7 @@ std::string Disassembler::use_memo(const std::string& argument) {
   return {};
 }
 
+/// Stricter than unpicklers, which let a key be noted again.
 void Disassembler::put(const std::string& key, const std::string& shown) {
   if (memo_.find(key) != nullptr) {
     complaint_ = fmt::format("memo key {} already defined", shown);
@@ -207,7 +234,8 @@ void Disassembler::put(const std::string& key, const std::string& shown) {
 
 void Disassembler::get(const std::string& key, const std::string& shown) {
   if (const Word word = memo_.find(key)) {
-    after_ = {word};
+    // What GET pushes has the name of what was noted.
+    got_ = word;
   } else {
     complaint_ = fmt::format("memo key {} has never been stored into", shown);
   }
@@ -219,7 +247,11 @@ void Disassembler::change_stack() {
   }
   stack_.resize(stack_.size() - pops_);
   if (ins_.op == Opcode::MARK) marks_.push_back(ins_.offset);
-  stack_.insert(stack_.end(), after_.begin(), after_.end());
+  if (got_ != nullptr) {
+    stack_.push_back(got_);
+  } else {
+    stack_.insert(stack_.end(), effect_->after.begin(), effect_->after.end());
+  }
 }
 
 }  // namespace

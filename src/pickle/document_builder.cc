@@ -54,7 +54,7 @@ DocumentBuilder::DocumentBuilder(const ParseOptions& options, const Step& step)
       step_(step),
       max_nodes_(static_cast<std::uint32_t>(
           std::min<std::uint64_t>(options.limits.max_nodes, kConstantBit))),
-      keys_(document_) {}
+      keys_(document_, options.memory) {}
 
 void DocumentBuilder::grow() {
   if (count_ == max_nodes_) {
@@ -68,6 +68,7 @@ void DocumentBuilder::grow() {
   room_ = std::min(max_nodes_, count_ + Document::kChunkSize);
 }
 
+/// Copies the first chunk into a larger one; later chunks are of full size and stay.
 void DocumentBuilder::grow_first_chunk(std::uint32_t room) {
   auto chunk = make_run<Node>(memory_, room);
   std::copy(chunk_, chunk_ + count_, chunk.get());
@@ -77,6 +78,7 @@ void DocumentBuilder::grow_first_chunk(std::uint32_t room) {
   document_.nodes_.push_back(std::move(chunk));
 }
 
+/// 32 bits count the bytes of a text; one of 4 GiB gets a place in a table.
 Ref DocumentBuilder::add_large_text(NodeKind kind, std::string_view text) {
   Node& node = add(kind, kLargeText);
   node.bits = document_.large_texts_.size();
@@ -127,6 +129,7 @@ Ref DocumentBuilder::add_object_with_kwargs(Ref callable, Ref args, Ref kwargs) 
   return object;
 }
 
+/// The views are of the pickle, or of a decoded text in the document: both outlive the map.
 Ref DocumentBuilder::add_global(std::string_view module, std::string_view name) {
   const auto [place, is_new] = globals_.try_emplace({module, name}, kNone);
   if (is_new) {
@@ -160,11 +163,14 @@ void DocumentBuilder::set_items(Ref target, std::span<const Ref> pairs) {
   if (kind != NodeKind::dict) refuse_target(target, "a dict");
   check_keys(pairs, kPair);
   Node& dict = node(target);
+  // Noted once: when the second key comes.
   const bool had_several = dict.count > 1;
   extend(dict, pairs, kPair);
   if (!had_several && dict.count > 1) keyed_.push_back(target);
 }
 
+/// Only of an OrderedDict is it known that its items are those of a dict. Another class may make
+/// anything of them, so that they are kept as they came.
 void DocumentBuilder::set_object_items(Ref object, std::span<const Ref> pairs) {
   const bool is_ordered = is_ordered_dict(object);
   if (is_ordered) check_keys(pairs, kPair);
@@ -232,6 +238,7 @@ void DocumentBuilder::reserve(Node& container, std::uint64_t count, std::size_t 
       container.detail == 0 ? container.count : std::uint64_t{1} << container.detail;
   if (count <= room) return;
   checked_count(count);
+  // A first batch is often the only one; from the second on, doubling keeps appends linear.
   const std::uint64_t new_room = container.count == 0 ? count : std::bit_ceil(count);
   const std::span<Ref> run = document_.items_.take(new_room * width);
   std::copy(container.items, container.items + container.count * width, run.begin());
@@ -259,6 +266,7 @@ void DocumentBuilder::unite_keys(Ref container) {
 
 Document DocumentBuilder::finish(Ref root, std::uint64_t source_size, std::uint64_t left_on_stack,
                                  int protocol) {
+  // One with less than two keys has none twice, and is not in the list.
   for (const Ref container : keyed_) unite_keys(container);
   document_.node_count_ = count_;
   document_.root_ = root;

@@ -26,8 +26,10 @@ class DocumentBuilder {
   DocumentBuilder(const DocumentBuilder&) = delete;
   DocumentBuilder& operator=(const DocumentBuilder&) = delete;
 
+  /// What has been built so far.
   const Document& document() const noexcept { return document_; }
 
+  /// An integer, in place where it is small.
   Ref add_integer(std::int64_t value) {
     if (is_small(value)) return small_integer_ref(value);
     Node& node = add(NodeKind::integer, 0);
@@ -60,11 +62,13 @@ class DocumentBuilder {
   /// The same from two's complement that lies elsewhere.
   Ref add_decoded_long(std::string_view twos_complement);
 
+  /// An empty list, dict or set.
   Ref add_empty(NodeKind container) {
     Node& node = add(container, 0);
     node.items = nullptr;
     return last();
   }
+  /// A tuple; two items or fewer stand in the node itself.
   Ref add_tuple(std::span<const Ref> items) {
     if (items.size() > kNearItems) return add_items_node(NodeKind::tuple, items);
     Node& node = add(NodeKind::tuple, static_cast<std::uint32_t>(items.size()));
@@ -72,7 +76,9 @@ class DocumentBuilder {
     node.near[1] = items.size() > 1 ? items[1] : kNone;
     return last();
   }
+  /// A frozenset of the items, equal ones once.
   Ref add_frozenset(std::span<const Ref> items);
+  /// A call that is not made. The operands may be anything.
   Ref add_object(Construction how, Ref callable, Ref args) {
     Node& node = add(NodeKind::object, bits_of(callable));
     node.detail = static_cast<std::uint8_t>(how);
@@ -82,11 +88,13 @@ class DocumentBuilder {
   Ref add_object_with_kwargs(Ref callable, Ref args, Ref kwargs);
   /// The node of a class or function; the same for the same two names.
   Ref add_global(std::string_view module, std::string_view name);
+  /// Something outside the pickle. Each is a node of its own, also those of one id.
   Ref add_persistent(Ref id) {
     Node& node = add(NodeKind::persistent, bits_of(id));
     node.bits = 0;
     return last();
   }
+  /// A code of Python's extension registry.
   Ref add_extension(std::int64_t code);
 
   /// What APPEND and APPENDS do: to a list or an object.
@@ -102,6 +110,7 @@ class DocumentBuilder {
   Document finish(Ref root, std::uint64_t source_size, std::uint64_t left_on_stack, int protocol);
 
  private:
+  /// Room for one more node, with the common fields set.
   [[gnu::always_inline]] Node& add(NodeKind kind, std::uint32_t count) {
     if (count_ == room_) [[unlikely]]
       grow();
@@ -117,16 +126,20 @@ class DocumentBuilder {
   Ref last() const noexcept { return node_ref(count_ - 1); }
   Ref add_items_node(NodeKind kind, std::span<const Ref> items);
   Ref add_large_text(NodeKind kind, std::string_view text);
+  /// Makes room, or refuses where `max_nodes` is reached: the only place that compares with it.
   [[gnu::noinline]] void grow();
   void grow_first_chunk(std::uint32_t room);
 
   Node& node(Ref ref) noexcept { return document_.mutable_node(bits_of(ref)); }
   /// Makes the items of a list, dict or set longer; `width` references each.
   void extend(Node& container, std::span<const Ref> items, std::size_t width);
+  /// Makes sure that a container has room for `count` items.
   void reserve(Node& container, std::uint64_t count, std::size_t width);
   void check_utf8(std::string_view text) const;
+  /// Refuses what Python cannot hash.
   void check_keys(std::span<const Ref> items, std::size_t width);
   std::uint32_t checked_count(std::uint64_t count) const;
+  /// What an object has beside callable and arguments, made when it is first asked for.
   ObjectExtra& extra(Ref object);
   bool is_ordered_dict(Ref object) const noexcept;
   void set_object_items(Ref object, std::span<const Ref> pairs);
@@ -142,7 +155,9 @@ class DocumentBuilder {
   std::uint32_t count_ = 0;
   std::uint32_t room_ = 0;
   Keys keys_;
+  /// A map with an order, so that no names can be chosen to make it slow.
   std::map<std::pair<std::string_view, std::string_view>, Ref> globals_;
+  /// The global `collections OrderedDict`, once it has occurred.
   Ref ordered_dict_ = kNone;
   /// Dicts, sets and OrderedDicts with more than one key, for `finish`.
   std::vector<Ref> keyed_;

@@ -63,6 +63,7 @@ std::uint64_t hash_text(std::string_view text, std::uint64_t seed) noexcept {
   return fold(hash ^ last, kMultiplier ^ seed);
 }
 
+/// Chosen once; no result depends on it, only the time.
 std::uint64_t seed_of_process() {
   static const std::uint64_t seed = [] {
     std::random_device random;
@@ -99,8 +100,8 @@ std::size_t Keys::Hash::operator()(const std::string& text) const noexcept {
   return hash_text(text, seed);
 }
 
-Keys::Keys(const Document& document)
-    : document_(document), seed_(seed_of_process()), numbers_(0, Hash{seed_}) {}
+Keys::Keys(const Document& document, std::pmr::memory_resource* memory)
+    : document_(document), seed_(seed_of_process()), slots_(memory), numbers_(0, Hash{seed_}) {}
 
 bool Keys::is_unhashable(NodeKind kind) const noexcept {
   return kind == NodeKind::list || kind == NodeKind::dict || kind == NodeKind::set ||
@@ -247,6 +248,8 @@ std::size_t Keys::unite_many(std::span<Ref> items, std::size_t width) {
   std::array<Key, kBatch> keys;
   std::array<std::uint64_t, kBatch> hashes;
   std::size_t count = 0;
+  // The table does not fit the nearest cache: a batch's slots are fetched while its hashes are
+  // made.
   for (std::size_t first = 0; first < total; first += kBatch) {
     const std::size_t batch = std::min(kBatch, total - first);
     for (std::size_t i = 0; i < batch; ++i) {

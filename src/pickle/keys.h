@@ -8,7 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <memory_resource>
 #include <span>
 #include <string>
 #include <string_view>
@@ -41,7 +41,8 @@ class Keys {
     pairs = 2
   };
 
-  explicit Keys(const Document& document);
+  explicit Keys(const Document& document,
+                std::pmr::memory_resource* memory = std::pmr::get_default_resource());
 
   /// Whether Python can hash the value. Must be asked before a value takes part in `unite`.
   bool admit(Ref value) {
@@ -54,6 +55,7 @@ class Keys {
   std::size_t unite(std::span<Ref> items, Width width);
 
  private:
+  /// A composite that is being numbered, and the item that comes next.
   struct Visit {
     Ref composite;
     std::size_t next;
@@ -64,13 +66,17 @@ class Keys {
   };
 
   bool admit_other(Ref value, NodeKind kind);
+  /// Python's `__hash__ = None`.
   bool is_unhashable(NodeKind kind) const noexcept;
+  /// Gives a tuple or frozenset its number, and all within it; false where something is unhashable.
   bool number_composite(Ref composite);
   bool advance(Visit& visit);
   void number_visited(Ref composite);
+  /// The items of a composite, a tag and a word each.
   std::string spell_items(Ref composite);
   std::uint64_t number_text(char tag, Ref ref, std::string_view text);
 
+  /// What `==` looks at in an admitted value.
   Key key(Ref ref) const;
   Key key_of_real(Ref ref) const;
   std::uint64_t hash(const Key& key) const noexcept;
@@ -86,7 +92,7 @@ class Keys {
   std::uint64_t seed_;
   /// 1 + the ordinal of the key in the lower bits, a part of its hash above; 0 is free. Kept
   /// between dicts.
-  std::vector<std::uint32_t> slots_;
+  std::pmr::vector<std::uint32_t> slots_;
   unsigned ordinal_bits_ = 0;
   /// Numbers of what stands in tuples, by spelling and by node.
   std::unordered_map<std::string, std::uint64_t, Hash> numbers_;

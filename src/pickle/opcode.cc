@@ -6,6 +6,7 @@
 namespace flambeau {
 namespace {
 
+/// 0, which is INT's row, also for bytes that are no opcode: the decoder lets none of them through.
 constexpr std::array<std::uint8_t, 256> kRowOfByte = [] {
   std::array<std::uint8_t, 256> rows{};
   for (std::size_t i = 0; i < kOpcodeRows.size(); ++i) {

@@ -48,8 +48,10 @@ struct OpcodeRow {
   /// What it takes from the stack and what it puts there, in pickletools' words.
   std::string_view before;
   std::string_view after;
+  /// One line for docs/pickle.md.
   std::string_view meaning;
   std::uint8_t byte = 0;
+  /// The first protocol that has the opcode.
   std::uint8_t protocol = 0;
 };
 

@@ -19,16 +19,19 @@ class OperandStack {
   OperandStack(const OperandStack&) = delete;
   OperandStack& operator=(const OperandStack&) = delete;
 
+  /// Inline by force: this is a third of what most opcodes do.
   [[gnu::always_inline]] void push(Ref value) {
     if (top_ == end_) [[unlikely]]
       grow();
     *top_++ = value;
   }
+  /// Puts a mark on top.
   void mark() {
     marks_.push_back(height(floor_));
     floor_ = top_;
   }
 
+  /// The top value, which has to stand above the topmost mark.
   Ref top() const {
     if (top_ == floor_) [[unlikely]]
       fail_underflow(1);
@@ -45,6 +48,7 @@ class OperandStack {
       fail_underflow(count);
     return {top_ - count, count};
   }
+  /// Drops the top `count`, which are there.
   void drop(std::size_t count) { top_ -= count; }
   /// Puts one value in place of the top `count`, which are there.
   void replace(std::size_t count, Ref value) {
@@ -52,6 +56,7 @@ class OperandStack {
     *top_++ = value;
   }
 
+  /// Whether nothing stands above the topmost mark.
   bool has_mark_on_top() const noexcept { return !marks_.empty() && top_ == floor_; }
   /// What stands above the topmost mark, until the next push.
   std::span<const Ref> above_mark() const {
@@ -92,6 +97,7 @@ class OperandStack {
   }
   std::size_t values_above_mark() const noexcept { return static_cast<std::size_t>(top_ - floor_); }
 
+  /// The pointers are into the vector, and move with it.
   [[gnu::noinline]] void grow() {
     const std::size_t top = height(top_);
     const std::size_t floor = height(floor_);
@@ -111,7 +117,9 @@ class OperandStack {
   [[noreturn, gnu::cold]] void fail_no_mark() const { refuse(step_, "no mark on the stack"); }
 
   const Step& step_;
+  /// Values, and room for more up to `end_`.
   std::vector<Ref> values_;
+  /// Behind the top value.
   Ref* top_ = nullptr;
   Ref* end_ = nullptr;
   /// Where the values above the topmost mark begin; the bottom without a mark.

@@ -92,6 +92,8 @@ struct Decimal {
   int point;
 };
 
+/// `to_chars` gives the same digits as CPython's `_Py_dg_dtoa` in mode 0: the fewest that read back
+/// as the number, and of those the nearest.
 Decimal shortest_decimal(double value) {
   std::array<char, 32> buffer;
   const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,

@@ -16,6 +16,7 @@
 namespace flambeau {
 namespace {
 
+/// CPython's bound on `int` from text and on `repr` of an int.
 void check_digits(std::uint64_t digits, const Step& step, std::uint32_t max_digits) {
   if (digits > max_digits) {
     fail(ErrorCode::limit, step.place(), "{}: the integer has over {} digits", to_string(step.op),
@@ -51,12 +52,15 @@ std::string show_long(std::string_view number, const Step& step, std::uint32_t m
   return decimal;
 }
 
+/// `float` takes more than picklers write: white space, underscores, "Infinity".
 std::string show_real_line(std::string_view line, const Step& step) {
   const auto value = read_real_text(line);
   if (!value) refuse(step, "the line is no float");
   return python_repr_real(*value);
 }
 
+/// `escape_decode` and then `decode("ascii")`, also for the names of GLOBAL, which pickletools
+/// calls "noescape" all the same.
 std::string undo_ascii(std::string_view text, const Step& step) {
   auto plain = undo_escapes(text);
   if (!plain) refuse(step, "an escape is cut");
@@ -67,6 +71,7 @@ std::string undo_ascii(std::string_view text, const Step& step) {
 std::string show_literal(std::string_view line, const Step& step) {
   const bool is_quoted = line.starts_with('"') || line.starts_with('\'');
   if (!is_quoted || line.back() != line.front()) refuse(step, "the line is not in quotes");
+  // A lone quote is both ends at once.
   line.remove_prefix(1);
   if (!line.empty()) line.remove_suffix(1);
   return python_repr_text(undo_ascii(line, step));
@@ -78,11 +83,13 @@ std::string show_unicode_line(std::string_view line, const Step& step) {
   return python_repr_text(*text);
 }
 
+/// Lone surrogates pass, and `repr` escapes them.
 std::string show_utf8(std::string_view text, const Step& step) {
   if (!is_utf8(text)) refuse(step, "the text is not UTF-8");
   return python_repr_text(text);
 }
 
+/// Python 2 strings: one character for each byte.
 std::string show_latin1(std::string_view bytes) {
   return python_repr_text(*decode_byte_string("latin1", bytes));
 }

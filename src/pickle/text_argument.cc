@@ -30,6 +30,7 @@ constexpr unsigned hex_value(char c) noexcept {
   return lower >= 'a' && lower <= 'f' ? static_cast<unsigned>(lower - 'a') + 10 : 16;
 }
 
+/// What Py_ISSPACE takes off both ends.
 std::string_view trim(std::string_view text) noexcept {
   const std::size_t first = text.find_first_not_of(kWhiteSpace);
   if (first == std::string_view::npos) return {};
@@ -115,6 +116,7 @@ bool is_too_large(std::string_view plain) noexcept {
   return static_cast<std::int64_t>(point) - static_cast<std::int64_t>(first) + exponent > 0;
 }
 
+/// The words that `float` knows, in any letter case.
 std::optional<double> named_float(std::string_view text) noexcept {
   if (equal_ignoring_case(text, "inf") || equal_ignoring_case(text, "infinity")) {
     return std::numeric_limits<double>::infinity();
@@ -190,6 +192,7 @@ std::optional<IntegerText> read_integer_text(std::string_view text, IntegerRule 
   if (rule == IntegerRule::literal) integer.base = take_prefix(text);
   if (text.empty() || !copy_digits(text, integer)) return std::nullopt;
   const bool is_zero = integer.digits.find_first_not_of('0') == std::string::npos;
+  // `010` was octal in Python 2; Python 3 refuses it rather than change its meaning.
   const bool has_zero_before = integer.base == 10 && integer.digits[0] == '0' && !is_zero;
   if (rule == IntegerRule::literal && has_zero_before) return std::nullopt;
   return integer;
@@ -221,6 +224,8 @@ std::optional<double> read_real_text(std::string_view text) {
     if (plain.empty()) return std::nullopt;
     const auto read = std::from_chars(plain.data(), plain.data() + plain.size(), value);
     if (read.ec == std::errc::result_out_of_range) {
+      // Python rounds as IEEE 754 does, to infinity or zero, where from_chars leaves the value
+      // alone.
       value = is_too_large(plain) ? std::numeric_limits<double>::infinity() : 0;
     }
   }
@@ -252,6 +257,8 @@ std::optional<std::string> undo_unicode_escapes(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   for (std::size_t at = 0; at < text.size(); ++at) {
+    // Bytes are Latin-1; a backslash before anything but `u` and `U` stands for itself, and so does
+    // what follows it.
     append_utf8(out, static_cast<unsigned char>(text[at]));
     if (text[at] != '\\' || at + 1 == text.size()) continue;
     const char letter = text[++at];

@@ -132,6 +132,7 @@ Document Vm::run() {
 }
 
 Document Vm::finish(std::uint64_t size) {
+  // Values below the result are left over: CPython drops them in silence, here they are counted.
   const Ref root = stack_.pop();
   return document_.finish(root, size, stack_.size(), highest_protocol());
 }
@@ -144,11 +145,13 @@ int Vm::highest_protocol() const noexcept {
   return protocol;
 }
 
+/// The disassembler shows a PROTO of any number; an unpickler stops there.
 void Vm::check_protocol(std::int64_t protocol) {
   if (protocol > kHighestProtocol) refuse(step_, "protocol {} is unknown", protocol);
   stated_protocol_ = std::max(stated_protocol_, static_cast<int>(protocol));
 }
 
+/// CPython reads a frame into memory at once, so that one which is cut fails here, not later.
 void Vm::check_frame(std::uint64_t size) const {
   const std::uint64_t left = pickle_.size() - step_.offset - kFrameHeader;
   if (size > left) {
@@ -156,6 +159,7 @@ void Vm::check_frame(std::uint64_t size) const {
   }
 }
 
+/// Protocol 0 has no POP_MARK: its picklers drop a mark by POP.
 void Vm::pop() {
   if (stack_.has_mark_on_top()) {
     stack_.close_mark();
@@ -177,6 +181,7 @@ void Vm::pop() {
   memo_.put(index, stack_.top(), step_.offset);
 }
 
+/// `int(line)`, as GET and PUT read it. Numbers of more than 63 bits are refused.
 std::uint64_t Vm::index_of_line(std::string_view line) const {
   const auto integer = read_integer_text(line, IntegerRule::decimal);
   if (!integer) refuse(step_, "the line is no integer");
@@ -186,6 +191,7 @@ std::uint64_t Vm::index_of_line(std::string_view line) const {
   return static_cast<std::uint64_t>(*index);
 }
 
+/// Before protocol 2 there were no opcodes for booleans.
 void Vm::push_boolean_or_integer(std::string_view line) {
   if (line == "00" || line == "01") {
     stack_.push(boolean_ref(line == "01"));
@@ -194,6 +200,7 @@ void Vm::push_boolean_or_integer(std::string_view line) {
   }
 }
 
+/// The `L` is what Python 2 wrote behind a `long`.
 void Vm::push_long_line(std::string_view line) {
   if (line.ends_with('L')) line.remove_suffix(1);
   push_integer_text(line);
@@ -215,6 +222,7 @@ void Vm::push_real_line(std::string_view line) {
   stack_.push(document_.add_real(*value));
 }
 
+/// A line without escapes is its own text; only others are copied.
 void Vm::push_string_literal(std::string_view line) {
   const auto quoted = strip_quotes(line);
   if (!quoted) refuse(step_, "the line is not in quotes");
@@ -248,6 +256,8 @@ void Vm::close_into(NodeKind container) {
   }
   stack_.close_mark(made);
 }
+
+// The containers below stay where they are on the stack; only the items are dropped.
 
 void Vm::append_top() {
   const std::span<const Ref> operands = stack_.last(2);
@@ -290,6 +300,7 @@ void Vm::push_global(std::string_view module, std::string_view name) {
   stack_.push(document_.add_global(module, name));
 }
 
+/// A Python 2 string will do, as it does for CPython, which has decoded it by then.
 std::string_view Vm::name_operand(Ref operand) const {
   const NodeKind kind = document_.document().kind(operand);
   const bool is_text = kind == NodeKind::string || kind == NodeKind::byte_string;
@@ -344,6 +355,7 @@ void Vm::check_kind(Ref operand, NodeKind wanted) const {
   if (kind != wanted) refuse(step_, "needs {}, finds {}", describe(wanted), describe(kind));
 }
 
+/// INST and OBJ make a tuple of the arguments, which has no opcode of its own.
 void Vm::instantiate_global(std::string_view module, std::string_view name) {
   if (module.empty() || name.empty()) refuse(step_, "a name is empty");
   if (!is_ascii(module) || !is_ascii(name)) refuse(step_, "a name is not ASCII");
@@ -360,6 +372,7 @@ void Vm::instantiate_from_mark() {
   stack_.close_mark(document_.add_object(Construction::inst, callable, args));
 }
 
+/// The object stays on the stack; what BUILD would do with it is for its class to know.
 void Vm::build() {
   const std::span<const Ref> operands = stack_.last(2);
   document_.set_state(operands[0], operands[1]);

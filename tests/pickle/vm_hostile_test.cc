@@ -239,7 +239,7 @@ TEST(VmLimits, DigitsOfIntegers) {
   EXPECT_EQ(refusal("L" + std::string(2'000'000, '1') + "L\n."), "limit+0");
 }
 
-TEST(VmLimits, ItemsOfAContainerWhoseSizesCannotBeWritten) {
+TEST(VmMemory, IsNotTouchedByATextOfFourGigabytes) {
   // A text of 4 GiB is only looked at, so that it needs address space, not memory.
   const std::size_t size = (std::size_t{1} << 32) + 64;
   void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE,
