@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kAlignment = 64;
 constexpr std::size_t kGrowthDigits = 21;
-constexpr std::size_t kPieceSize = std::size_t{1} << 18;
+constexpr std::size_t kPieceSize = std::size_t{1} << 20;
 
 /// numpy's kind letter; 0 where it has no such type.
 char kind_letter(DType dtype) noexcept {

@@ -1,5 +1,5 @@
 // SHA-256 (FIPS 180-4) by OpenSSL, which uses the processor's own instructions for it. Contiguous
-// elements are hashed where they lie; all others pass through a buffer of 256 KiB, so that no
+// elements are hashed where they lie; all others pass through a buffer of 1 MiB, so that no
 // tensor is copied whole.
 #include <fmt/format.h>
 #include <openssl/evp.h>
@@ -13,7 +13,7 @@
 namespace flambeau {
 namespace {
 
-constexpr std::size_t kPieceSize = std::size_t{1} << 18;
+constexpr std::size_t kPieceSize = std::size_t{1} << 20;
 
 struct FreeContext {
   void operator()(EVP_MD_CTX* context) const noexcept { EVP_MD_CTX_free(context); }

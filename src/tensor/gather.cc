@@ -26,16 +26,13 @@ struct Panel {
   }
 };
 
-/// Side of a tile: 32 rows of 64-byte lines on either side stay in the first-level cache.
-constexpr std::size_t kTile = 32;
-
+/// Plain steps along every row.
 template <std::size_t kSize>
-void copy_block(const Panel& panel, std::size_t row, std::size_t row_end, std::size_t column,
-                std::size_t column_end) noexcept {
-  for (std::size_t r = row; r < row_end; ++r) {
-    std::byte* to = panel.to + (r * panel.columns + column) * kSize;
-    const std::byte* from = panel.item(r, column);
-    for (std::size_t c = column; c < column_end; ++c) {
+void copy_steps(const Panel& panel) noexcept {
+  std::byte* to = panel.to;
+  for (std::size_t row = 0; row < panel.rows; ++row) {
+    const std::byte* from = panel.item(row, 0);
+    for (std::size_t column = 0; column < panel.columns; ++column) {
       std::memcpy(to, from, kSize);
       to += kSize;
       from += panel.column_stride;
@@ -43,13 +40,42 @@ void copy_block(const Panel& panel, std::size_t row, std::size_t row_end, std::s
   }
 }
 
+/// Transposes one tile by way of a buffer. Its items are read down the columns, where they are near
+/// each other, and written along the rows: neither side visits a line of the cache twice, which
+/// matters where a stride of a power of two puts a whole column into one set of it.
+template <std::size_t kSize, std::size_t kSide>
+void copy_tile(const Panel& panel, std::size_t row, std::size_t column) noexcept {
+  std::byte tile[kSide * kSide * kSize];
+  const std::size_t rows = std::min(panel.rows - row, kSide);
+  const std::size_t columns = std::min(panel.columns - column, kSide);
+  for (std::size_t c = 0; c < columns; ++c) {
+    const std::byte* from = panel.item(row, column + c);
+    for (std::size_t r = 0; r < rows; ++r) {
+      std::memcpy(tile + (r * kSide + c) * kSize, from, kSize);
+      from += panel.row_stride;
+    }
+  }
+  for (std::size_t r = 0; r < rows; ++r) {
+    std::byte* to = panel.to + ((row + r) * panel.columns + column) * kSize;
+    std::memcpy(to, tile + r * kSide * kSize, columns * kSize);
+  }
+}
+
+/// Tiles in blocks whose memory pages, one for each row and each column, are few enough for the
+/// processor to remember where they lie.
 template <std::size_t kSize>
 void copy_tiles(const Panel& panel) noexcept {
-  for (std::size_t column = 0; column < panel.columns; column += kTile) {
-    const std::size_t column_end = std::min(panel.columns, column + kTile);
-    for (std::size_t row = 0; row < panel.rows; row += kTile) {
-      copy_block<kSize>(panel, row, std::min(panel.rows, row + kTile), column, column_end);
+  constexpr std::size_t kSide = kSize <= 4 ? 64 : 256 / kSize;
+  constexpr std::size_t kBlock = 512;
+  const auto copy_block = [&](std::size_t row, std::size_t column) {
+    const std::size_t row_end = std::min(panel.rows, row + kBlock);
+    const std::size_t column_end = std::min(panel.columns, column + kBlock);
+    for (std::size_t r = row; r < row_end; r += kSide) {
+      for (std::size_t c = column; c < column_end; c += kSide) copy_tile<kSize, kSide>(panel, r, c);
     }
+  };
+  for (std::size_t row = 0; row < panel.rows; row += kBlock) {
+    for (std::size_t column = 0; column < panel.columns; column += kBlock) copy_block(row, column);
   }
 }
 
@@ -67,7 +93,7 @@ void copy_panel(const Panel& panel) noexcept {
   } else if (panel.rows > 1 && panel.row_stride < panel.column_stride) {
     copy_tiles<kSize>(panel);
   } else {
-    copy_block<kSize>(panel, 0, panel.rows, 0, panel.columns);
+    copy_steps<kSize>(panel);
   }
 }
 

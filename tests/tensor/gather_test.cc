@@ -42,7 +42,7 @@ TEST(Gather, RandomViewsAtOnceAndInPieces) {
 TEST(Gather, TransposesLargerThanATile) {
   Random random(8);
   for (const auto& [rows, columns] :
-       {std::pair{100, 70}, {33, 32}, {32, 33}, {3, 1000}, {1000, 3}}) {
+       {std::pair{600, 530}, {100, 70}, {33, 32}, {32, 33}, {3, 1000}, {1000, 3}}) {
     for (const DType dtype : testing::types_by_size()) {
       const auto count = static_cast<std::size_t>(rows * columns);
       const Tensor tensor = testing::view_of(

@@ -30,7 +30,7 @@ std::string check(Sizes shape, Sizes strides, std::int64_t offset = 0, DType dty
   return message;
 }
 
-TEST(Record, IsSmall) { EXPECT_LE(sizeof(TensorRecord), 136u); }
+TEST(Record, IsSmall) { EXPECT_LE(sizeof(TensorRecord), 104u); }
 
 TEST(Dimensions, NearAndFar) {
   for (std::int64_t rank = 0; rank < 20; ++rank) {
