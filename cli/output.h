@@ -26,6 +26,7 @@ class Output {
   Output() : buffer_(std::make_unique_for_overwrite<char[]>(kSize)) {}
 
   void append(std::string_view text) {
+    if (text.empty()) return;  // an empty view may point nowhere, which memcpy does not take
     if (text.size() > kSize - used_) return append_long(text);
     std::memcpy(buffer_.get() + used_, text.data(), text.size());
     used_ += text.size();
