@@ -46,6 +46,7 @@ constexpr OptionRow kOptions[] = {
 // lets it be.
 constexpr char kShield = '\x1f';
 
+// Before CLI11 sees an argument; `unshield` undoes it for what comes back.
 std::string shield(std::string_view given) {
   std::string text(given);
   if (text.starts_with('[')) text.insert(text.begin(), kShield);
@@ -57,12 +58,15 @@ std::string unshield(std::string text) {
   return text;
 }
 
+// As CLI11 wants them: "--output,-o".
 std::string flag_names(const OptionRow& row) {
   std::string names = "--" + std::string(row.name);
   if (row.letter != '\0') names += std::string(",-") + row.letter;
   return names;
 }
 
+// Values are not bound to variables: `take` reads the raw texts afterwards, and its complaints are
+// in the program's own words.
 CLI::Option* add_row(CLI::App& app, const OptionRow& row) {
   if (row.argument.empty()) return app.add_flag(flag_names(row));
   const auto accept = [](const CLI::results_t&) { return true; };
@@ -99,6 +103,7 @@ struct Operands {
   std::size_t most = 0;
 };
 
+// "FILE NAME... [MORE]" is the grammar: the row that people read is the one that is checked.
 Operands operands_of(const Command& command) {
   Operands operands;
   for (const std::string_view word : words(command.operands)) {
@@ -112,6 +117,7 @@ Operands operands_of(const Command& command) {
   return operands;
 }
 
+// FILE is the first word where the command has one; all others are names.
 std::optional<std::string> take_operands(const Command& command, std::deque<std::string> given,
                                          Arguments& arguments) {
   const Operands operands = operands_of(command);
@@ -141,6 +147,7 @@ std::optional<std::string> take_options(const std::vector<CLI::Option*>& options
   return std::nullopt;
 }
 
+// An option is most often a mistyped one of the same command.
 std::string describe_unknown(const Command& command, const std::string& option) {
   const std::size_t dashes = std::min(option.find_first_not_of('-'), option.size());
   const std::string_view name = std::string_view(option).substr(dashes);
@@ -154,6 +161,7 @@ std::string describe_unknown(const Command& command, const std::string& option) 
 
 std::span<const OptionRow> option_rows() noexcept { return kOptions; }
 
+// The last row stands in for names that no row has; a test looks every name of the commands up.
 const OptionRow& option_row(std::string_view name) noexcept {
   return *std::find_if(std::begin(kOptions), std::end(kOptions) - 1,
                        [&](const OptionRow& row) { return row.name == name; });

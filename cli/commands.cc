@@ -7,6 +7,8 @@
 namespace flambeau::cli {
 namespace {
 
+// In the order in which `help` lists them: from the whole file to a single tensor, then the program
+// itself. Every row reads: name, operands, summary, options, description, examples, function.
 constexpr Command kCommands[] = {
     {"ls", "FILE [PATTERN...]", "list the tensors: names, dtypes, shapes, sizes",
      "json digest long strict no-verify unmapped encoding help",
@@ -91,6 +93,7 @@ constexpr Command kCommands[] = {
 
 std::span<const Command> commands() noexcept { return kCommands; }
 
+// Eight rows: a linear search is the fastest there is.
 const Command* find_command(std::string_view name) noexcept {
   const auto* const at = std::find_if(std::begin(kCommands), std::end(kCommands),
                                       [&](const Command& row) { return row.name == name; });

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::string_view kShells[] = {"bash", "zsh", "fish"};
 
+// For the first word, and for the operand of `help`.
 std::string command_names() {
   std::vector<std::string_view> names;
   for (const Command& command : commands()) names.push_back(command.name);
@@ -27,6 +28,7 @@ std::string operand_words(const Command& command) {
   return {};
 }
 
+// Short forms, too, so that -<TAB> shows both.
 std::string flags_of(const Command& command) {
   std::string flags;
   for (const std::string_view name : words(command.options)) {
@@ -37,6 +39,7 @@ std::string flags_of(const Command& command) {
   return flags;
 }
 
+// compgen over word lists; file names come from `-o default` where the function offers nothing.
 std::string bash_script() {
   std::string script =
       "# bash completion of flambeau\n"
@@ -82,6 +85,7 @@ std::string quoted(std::string_view text, bool is_specification) {
   return out;
 }
 
+// One specification of _arguments: '(-o --output)'{-o,--output}'[help]:OUT:_files'.
 std::string zsh_option(const OptionRow& row) {
   std::string names = fmt::format("--{}", row.name);
   std::string spec = fmt::format("[{}]", quoted(row.help, true));
@@ -93,6 +97,7 @@ std::string zsh_option(const OptionRow& row) {
   return fmt::format("        '(-{0} {1})'{{-{0},{1}}}'{2}' \\\n", row.letter, names, spec);
 }
 
+// The first word by _describe, the rest by _arguments of the command that it names.
 std::string zsh_script() {
   std::string script =
       "#compdef flambeau\n"
@@ -123,6 +128,7 @@ std::string zsh_script() {
   return script;
 }
 
+// One `complete` for each command and for each option of each command; fish adds files by itself.
 std::string fish_script() {
   std::string script = "# fish completion of flambeau\n";
   for (const Command& command : commands()) {

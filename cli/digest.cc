@@ -16,6 +16,8 @@
 namespace flambeau::cli {
 namespace {
 
+// A stride of 0 makes any size out of one element: such tensors have no digest. Both bounds are
+// part of the form of a row (docs/cli.md, "ls").
 constexpr std::uint64_t kLargeResult = std::uint64_t{1} << 30;
 constexpr std::uint64_t kLargeRatio = 16;
 
@@ -32,6 +34,8 @@ Digests::Digests(std::span<const Tensor* const> tensors) {
   compute();
 }
 
+// Depth first over tensors and parts; a record that was met already, under another name or inside
+// another tensor, is not entered again.
 void Digests::collect(std::span<const Tensor* const> tensors) {
   std::vector<const Tensor*> left(tensors.rbegin(), tensors.rend());
   while (!left.empty()) {
@@ -61,6 +65,7 @@ std::vector<std::span<const Digests::Job>> Digests::cut(std::uint64_t total) con
   return runs;
 }
 
+// `std::async` carries an exception to `get`, so no worker needs to catch.
 void Digests::compute() {
   std::uint64_t total = 0;
   for (const Job& job : jobs_) total += job.tensor->nbytes();

@@ -54,6 +54,7 @@ void write_lines(Session& session, const Pickle& pickle, JsonWriter* json) {
   disassemble(pickle.block.bytes, write, pickle.name);
 }
 
+// An error that stops the lines is the document instead, hence the rehearsal in `disassemble_to`.
 void write_document(Session& session, const Pickle& pickle) {
   JsonWriter json(session.out);
   json.begin_object();
@@ -75,6 +76,8 @@ int disassemble_to(Session& session, const Pickle& pickle) {
   return kDone;
 }
 
+// Reads the archive itself instead of opening a checkpoint: a pickle that no checkpoint could be
+// made of is what people want to see disassembled.
 int run_on_archive(Session& session, SourcePtr source, std::string_view name) {
   ArchiveOptions options;
   options.strict = session.arguments.strict;

@@ -16,6 +16,7 @@
 namespace flambeau::cli {
 namespace {
 
+// The form is chosen by OUT's ending, which has to be one of these.
 constexpr std::string_view kNpy = ".npy";
 constexpr std::string_view kRaw = ".bin";
 
@@ -50,6 +51,7 @@ std::string parts_message(const Found& found) {
   return message;
 }
 
+// Meta tensors are left to the writer, which says that they have no elements at all.
 bool has_parts_only(const Tensor& tensor) noexcept {
   return tensor.kind() != TensorKind::strided && tensor.kind() != TensorKind::quantized &&
          tensor.kind() != TensorKind::meta;
@@ -61,6 +63,7 @@ bool lies_ready(const Tensor& tensor) noexcept {
          !tensor.is_conj() && !tensor.is_neg() && !tensor.is_byte_swapped();
 }
 
+// A view in place needs its checksum asked for; `copy_to` does that by itself.
 void write_elements(Sink& sink, const Tensor& tensor) {
   if (lies_ready(tensor)) {
     tensor.storage().verify();
@@ -93,6 +96,7 @@ void report(Session& session, const Found& found) {
   session.out.put('\n');
 }
 
+// What throws before `commit` takes the sink down, and with it the temporary file.
 int write_file(Session& session, const Found& found) {
   const Arguments& arguments = session.arguments;
   const Tensor& tensor = *found.tensor;
@@ -116,6 +120,7 @@ std::uint64_t result_size(const Arguments& arguments, const Tensor& tensor) noex
 
 }  // namespace
 
+// Cheap refusals come first: options, then the name, then the size; OUT is touched last.
 int run_get(Session& session) {
   const Arguments& arguments = session.arguments;
   if (const std::string wrong = complaint(arguments); !wrong.empty()) {

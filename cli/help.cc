@@ -29,6 +29,7 @@ constexpr std::string_view kStatus =
     "usage, "
     "or a file that is missing, damaged or refused.";
 
+// Texts of the tables hold one paragraph or one example in each line.
 std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> lines;
   while (!text.empty()) {
@@ -65,6 +66,7 @@ std::string option_names(const OptionRow& row) {
   return names;
 }
 
+// The help of the row, and the values where there are only a few.
 std::string option_text(const OptionRow& row) {
   std::string text(row.help);
   if (row.choices.empty()) return text;
@@ -76,6 +78,7 @@ struct Example {
   std::string_view comment;
 };
 
+// "flambeau ls model.pt  # every tensor"; two blanks before the mark, as shells need one.
 Example example_of(std::string_view line) {
   const std::size_t mark = line.find("  # ");
   if (mark == line.npos) return {line, ""};
@@ -86,6 +89,7 @@ std::string usage(const Command& command) {
   return fmt::format("flambeau {} [OPTIONS] {}", command.name, command.operands);
 }
 
+// Summaries start with a lower-case letter, for lists; on their own they are sentences.
 std::string sentence(std::string_view text) {
   std::string out(text);
   out.front() = static_cast<char>(out.front() - 'a' + 'A');
@@ -109,6 +113,7 @@ std::string roff(std::string_view text) {
   return out;
 }
 
+// One subsection: usage, paragraphs, options as tagged paragraphs, examples without filling.
 void append_man_command(std::string& page, const Command& command) {
   page += fmt::format(".SS {}\n{}\n", roff(usage(command)), roff(sentence(command.summary)));
   for (const std::string_view line : lines_of(command.description)) {
@@ -187,6 +192,7 @@ int run_help(Session& session) {
   return kDone;
 }
 
+// `--help` and `--version` are the only words in the place of a command that are none.
 int run_without_command(Session& session, std::string_view word) {
   if (word == "--help" || word == "-h") return session.out.append(program_help()), kDone;
   if (word == "--version" || word == "-V") {

@@ -9,6 +9,7 @@
 namespace flambeau::cli {
 namespace {
 
+// The same words in text and JSON.
 std::string_view to_string(Note::Severity severity) noexcept {
   return severity == Note::Severity::ambiguity ? "ambiguity" : "information";
 }
@@ -25,6 +26,7 @@ void write_notes(JsonWriter& json, const std::vector<Note>& notes) {
   json.end_array();
 }
 
+// Sizes are plain numbers of bytes: programs group digits as they like.
 void write_document(Session& session, const Checkpoint& file, const FileFacts& facts) {
   JsonWriter json(session.out);
   json.begin_object();
@@ -48,6 +50,7 @@ void write_document(Session& session, const Checkpoint& file, const FileFacts& f
   session.out.put('\n');
 }
 
+// Everything that comes from the file may hold anything, so every line is escaped.
 void write_text(Session& session, const Checkpoint& file, const FileFacts& facts) {
   const auto line = [&](std::string_view label, const std::string& text) {
     session.out.print("{:<16}{}\n", label, escaped(text));

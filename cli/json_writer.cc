@@ -20,11 +20,13 @@ constexpr std::array<bool, 256> kPlain = [] {
 
 constexpr std::string_view kHex = "0123456789abcdef";
 
+// Code points beyond U+FFFF never come here: none of them is a control.
 void append_unicode_escape(Output& out, char32_t code) {
   out.append("\\u");
   for (int shift = 12; shift >= 0; shift -= 4) out.put(kHex[(code >> shift) & 0xF]);
 }
 
+// The short escapes of RFC 8259 where there is one that people know.
 void append_escape(Output& out, CodePoint code) {
   if (!code.valid) return append_unicode_escape(out, 0xDC00 + code.value);
   switch (code.value) {
@@ -72,6 +74,8 @@ void append_json_string(Output& out, std::string_view text) {
   out.put('"');
 }
 
+// JSON has no literal for what is not finite; `float_repr` always has a digit and a point or an
+// exponent, so that readers see a number that is not an integer.
 void append_json_real(Output& out, double value) {
   const bool is_number = std::isfinite(value);
   if (!is_number) out.put('"');
@@ -79,6 +83,7 @@ void append_json_real(Output& out, double value) {
   if (!is_number) out.put('"');
 }
 
+// Three bytes are four digits; what the last group lacks is padded.
 void JsonWriter::base64(std::span<const std::byte> bytes) {
   static constexpr std::string_view kDigits =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -16,6 +16,7 @@ std::string cut(std::string text, std::size_t longest) {
   return fmt::format("{} ({} characters)", fitted(std::move(text), longest), grouped(size));
 }
 
+// Named as in rows: key, location, class, size.
 std::string describe_storage(Value value) {
   const auto storage = value.as_storage().value_or(StorageReference{});
   return fmt::format("storage {} {} {} of {}", escaped(storage.key), escaped(storage.device),
@@ -23,6 +24,7 @@ std::string describe_storage(Value value) {
                      counted(static_cast<std::uint64_t>(storage.numel), "element"));
 }
 
+// Python's repr would say <class …>, but a file does not tell classes from functions.
 std::string global_text(Value value) {
   const auto [module, name] = value.global_name();
   return fmt::format("<global {}.{}>", escaped(module), escaped(name));
@@ -37,6 +39,7 @@ std::optional<std::string> numpy_text(Value value) {
   return std::nullopt;
 }
 
+// Tensors of classes of their own are named by it; plain ones and parameters are not.
 std::string type_prefix(Value value) {
   const auto [module, name] = value.global_name();
   return name.empty() ? std::string() : fmt::format("{}.{} ", escaped(module), escaped(name));
@@ -58,6 +61,7 @@ std::string describe_tensor(const Tensor& tensor, std::string_view noun) {
   return text;
 }
 
+// Without making the text: walks ask this of every value of a graph.
 bool is_leaf(Value value) {
   switch (value.kind()) {
     case Kind::list:

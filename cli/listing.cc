@@ -18,6 +18,7 @@ using Cells = std::vector<std::string>;
 // Longer names are cut in text; one of a megabyte would make every row as wide.
 constexpr std::size_t kLongestName = 300;
 
+// Numbers stand at the right of their columns, everything else at the left.
 std::vector<Column> columns_of(const Arguments& arguments) {
   std::vector<Column> columns = {{"name"}, {"dtype"}, {"shape"}, {"bytes", true}};
   if (arguments.long_form) {
@@ -28,6 +29,7 @@ std::vector<Column> columns_of(const Arguments& arguments) {
   return columns;
 }
 
+// The yes-or-no facts in one column, since most tensors have none of them.
 std::string flags_of(const Tensor& tensor) {
   std::string flags;
   const auto add = [&](bool has, std::string_view flag) {
@@ -42,6 +44,7 @@ std::string flags_of(const Tensor& tensor) {
   return flags;
 }
 
+// "17:4,096": key and size.
 std::string storage_of(const Tensor& tensor) {
   const Storage& storage = tensor.storage();
   if (!storage) return "-";
@@ -100,6 +103,7 @@ void write_summary(Session& session, const Listing& listing) {
 
 }  // namespace
 
+// A storage counts as shared from its second row on, whichever parts of it the rows see.
 Totals totals_of(const Listing& listing) {
   Totals totals;
   std::unordered_set<std::uint32_t> storages;
@@ -115,6 +119,7 @@ Totals totals_of(const Listing& listing) {
   return totals;
 }
 
+// Two passes over the rows; see table.cc for why.
 void write_table(Session& session, const Listing& listing, const Digests* digests) {
   const Arguments& arguments = session.arguments;
   Table table(columns_of(arguments), terminal::width());

@@ -16,6 +16,7 @@ namespace {
 constexpr std::size_t kMostCandidates = 20'000;
 constexpr std::size_t kLongestCandidate = 200;
 
+// `find` gives the entry's own tensor, so its address tells the entry.
 std::string path_of(const Checkpoint& file, const Tensor* tensor) {
   const auto tensors = file.tensors();
   for (std::size_t i = 0; i < tensors.size(); ++i) {
@@ -24,6 +25,7 @@ std::string path_of(const Checkpoint& file, const Tensor* tensor) {
   return {};
 }
 
+// Tensors first: their names are looked up in constant time, other values by a walk.
 std::optional<Found> look_up_whole(const Checkpoint& file, std::string_view name) {
   if (const Tensor* tensor = file.find(name)) {
     return Found{std::string(name), path_of(file, tensor), *tensor, {}};

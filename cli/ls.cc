@@ -13,10 +13,12 @@
 namespace flambeau::cli {
 namespace {
 
+// Names may hold brackets: a name typed as it stands selects its row.
 bool selects(std::string_view pattern, std::string_view name) noexcept {
   return pattern == name || matches(pattern, name);
 }
 
+// Of the rows that are shown, and of no others: a PATTERN saves the reading of the rest.
 std::optional<Digests> digests_of(const Listing& listing) {
   std::vector<const Tensor*> tensors;
   for (std::size_t row = 0; row < listing.rows.size(); ++row) {
@@ -41,6 +43,7 @@ std::optional<Error> rehearse(Output& out, const Listing& listing) {
   return Error(ErrorCode::limit, {}, std::nullopt, "tensors inside tensors are nested too deep");
 }
 
+// One row in each line: such output can be searched and compared line by line, too.
 void write_document(Session& session, const Listing& listing, const Digests* digests) {
   const Checkpoint& file = *listing.file;
   JsonWriter json(session.out);

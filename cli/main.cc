@@ -40,13 +40,11 @@ int run(Session& session, std::span<char* const> given) {
   return command->run(session);
 }
 
-int run_and_report(Session& session, std::span<char* const> given) {
+int run_and_report(Session& session, std::span<char* const> given) try {
   session.arguments.json = asks_for_json(given);
-  try {
-    return run(session, given);
-  } catch (const std::exception& error) {
-    return report(session, error);
-  }
+  return run(session, given);
+} catch (const std::exception& error) {
+  return report(session, error);
 }
 
 }  // namespace

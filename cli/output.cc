@@ -22,6 +22,7 @@ void Output::put(char c, std::size_t count) {
   for (; count > 0; --count) put(c);
 }
 
+// After an error nothing is written any more: a reader that has gone away will not come back.
 void Output::flush() noexcept {
   if (!discarding_ && error_ == 0) {
     error_ = terminal::write(terminal::Stream::output, {buffer_.get(), used_});

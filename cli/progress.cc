@@ -19,6 +19,7 @@ void ProgressLine::show(std::uint64_t done, std::uint64_t total) {
   terminal::write(terminal::Stream::error, line);
 }
 
+// Called before anything else goes to standard error, and at the end.
 void ProgressLine::clear() noexcept {
   if (shown_) terminal::write(terminal::Stream::error, "\r\x1b[K");
   shown_ = false;

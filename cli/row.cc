@@ -51,6 +51,8 @@ std::optional<Error> RowWriter::error() const {
                fmt::format("tensors inside tensors make over {} rows", kMostParts));
 }
 
+// The top level of the stack is the tensor whose parts are being written; its row is open, and so
+// is its "parts".
 void RowWriter::write_rest(const Tensor& tensor) {
   write_fields(tensor);
   if (!has_parts(tensor.kind())) return finish(tensor);
@@ -128,6 +130,7 @@ void RowWriter::write_kind_fields(const Tensor& tensor) {
   out_.append(",\"parts\":{");
 }
 
+// Per channel, scales and zero points are tensors and stand among the parts.
 void RowWriter::write_quantizer(const Quantizer& quantizer) {
   out_.append(",\"scheme\":");
   append_json_string(out_, quantizer.scheme);
@@ -150,6 +153,7 @@ void RowWriter::write_sizes(std::span<const std::int64_t> sizes) {
   out_.put(']');
 }
 
+// The digest comes last: it is the only field that is there only when asked for.
 void RowWriter::finish(const Tensor& tensor) {
   if (digests_ == nullptr) return out_.put('}');
   const std::optional<Sha256>& digest = digests_->of(tensor);

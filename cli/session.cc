@@ -28,6 +28,7 @@ OpenOptions open_options(const Arguments& arguments) {
   return options;
 }
 
+// The form of docs/cli.md, "For all commands".
 void write_error_object(Output& out, const Error& error, std::string_view where) {
   JsonWriter json(out);
   json.begin_object();
@@ -42,6 +43,7 @@ void write_error_object(Output& out, const Error& error, std::string_view where)
   out.put('\n');
 }
 
+// Whole, because a zip is read from its end; the source keeps the bytes.
 SourcePtr read_standard_input() {
   auto bytes = std::make_shared<std::vector<std::byte>>();
   if (const int error = terminal::read_input(*bytes); error != 0) {
@@ -76,6 +78,7 @@ std::string Session::place_of(const Error& error) const {
   return fmt::format("{}: {}", file, error.where());
 }
 
+// In text form, what was printed so far stays, and comes before the message.
 int Session::refuse(const Error& error, int status) {
   const Error placed(error.code(), place_of(error), error.offset(), error.message());
   if (arguments.json) {
@@ -95,6 +98,7 @@ void Session::warn(std::string_view text) {
   write_message(fmt::format("flambeau: {}: {}", escaped(arguments.file), escaped(text)));
 }
 
+// A command that did its work but could not say so has failed.
 int Session::finish(int status) {
   out.flush();
   if (out.error() == 0) return status;

@@ -33,10 +33,10 @@ void write_sizes(JsonWriter& json, const Tensor& tensor) {
   json.end_array();
 }
 
-// Dtype, shape, and the values; kinds whose elements stand in parts have these opened, and the
-// parts that are still to be written are appended to `levels`.
 using Parts = std::span<const std::pair<std::string, Tensor>>;
 
+// Dtype, shape, and the values; kinds whose elements stand in parts have these opened, and the
+// parts that are still to be written are appended to `levels`.
 void write_tensor_fields(JsonWriter& json, const Tensor& tensor, std::vector<Parts>& levels) {
   json.key("dtype").string(to_string(tensor.dtype()));
   write_sizes(json, tensor);
@@ -50,6 +50,7 @@ void write_tensor_fields(JsonWriter& json, const Tensor& tensor, std::vector<Par
   levels.push_back(tensor.parts());
 }
 
+// Levels of parts that are open, innermost last; each holds the parts that are still to be written.
 void write_tensor(JsonWriter& json, const Tensor& tensor) {
   std::vector<Parts> levels;
   write_tensor_fields(json, tensor, levels);
@@ -104,6 +105,7 @@ std::optional<Error> write_document(Session& session, const Checkpoint& file,
       fmt::format("the values need JSON nested deeper than {} levels", Limits{}.json_depth));
 }
 
+// Folding is the library's: without --full it reads the elements that it shows, and no others.
 std::string printed(const Arguments& arguments, const Tensor& tensor) {
   PrintOptions options;
   if (arguments.full) options.threshold = std::numeric_limits<std::int64_t>::max();

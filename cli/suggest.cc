@@ -31,6 +31,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
+// Lengths alone rule most candidates out before any row of the matrix is filled.
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates) {
   std::string_view best;
   std::size_t least = (word.size() + 2) / 3 + 1;

@@ -22,6 +22,7 @@ void Table::measure(const std::vector<std::string>& cells) {
   }
 }
 
+// What is too wide is taken from the first column, whose cells are names.
 void Table::settle() {
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     widths_[i] = std::max(widths_[i], columns(columns_[i].title));

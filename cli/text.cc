@@ -24,6 +24,7 @@ struct Lead {
   char32_t smallest;  // below it the form would be overlong
 };
 
+// 0xC0, 0xC1 and 0xF5 to 0xFF start nothing (RFC 3629).
 Lead lead_of(unsigned byte) noexcept {
   if (byte >= 0xC2 && byte <= 0xDF) return {2, byte & 0x1F, 0x80};
   if (byte >= 0xE0 && byte <= 0xEF) return {3, byte & 0x0F, 0x800};
@@ -31,6 +32,7 @@ Lead lead_of(unsigned byte) noexcept {
   return {0, 0, 0};
 }
 
+// As Python spells them, so that a name can be pasted into a string literal.
 void append_escape(std::string& out, CodePoint code) {
   const auto to = std::back_inserter(out);
   if (code.valid && code.value == '\n') {
@@ -85,6 +87,8 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
+// Every byte but those that continue a code point. Characters of double width count one: cells may
+// then be misaligned, but nothing is lost.
 std::size_t columns(std::string_view text) noexcept {
   std::size_t count = 0;
   for (const char c : text) count += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
@@ -110,6 +114,7 @@ std::string fitted_tail(std::string text, std::size_t width) {
   return "…" + text.substr(start);
 }
 
+// `to_chars` without a precision gives the shortest digits, and at least two of the exponent.
 std::string float_repr(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";

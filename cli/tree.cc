@@ -11,6 +11,7 @@
 namespace flambeau::cli {
 namespace {
 
+// What was written when an error comes back is no document.
 std::optional<Error> write_document(Session& session, const Checkpoint& file) {
   JsonWriter json(session.out);
   json.begin_object();
@@ -26,6 +27,7 @@ std::optional<Error> write_document(Session& session, const Checkpoint& file) {
 
 }  // namespace
 
+// JSON is rehearsed: a graph that is nested too deep must be known before the first byte is out.
 int run_tree(Session& session) {
   const Checkpoint& file = session.open();
   if (!session.arguments.json) {

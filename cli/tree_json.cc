@@ -51,6 +51,7 @@ Task array_task() { return {.action = Task::Action::array}; }
 Task end_array() { return {.action = Task::Action::end_array}; }
 Task end_object() { return {.action = Task::Action::end_object}; }
 
+// Ranges are iterators into the graph: a list of a million items is one task of a few words.
 Task elements_task(Value container) {
   const auto elements = container.elements();
   return {.action = Task::Action::elements,
@@ -112,6 +113,7 @@ class TreeWriter {
     tasks_.insert(tasks_.end(), tasks.rbegin(), tasks.rend());
   }
 
+  // A list goes on after its element is done, however much that pushes.
   void next_element(Task task) {
     if (task.element == task.elements_end) return;
     const Value value = *task.element;
@@ -167,6 +169,7 @@ class TreeWriter {
     }
   }
 
+  // `integer_text` is quadratic in the digits, so it is asked only for numbers that need it.
   void write_integer(Value value) {
     const auto number = value.as_int();
     if (number && *number >= -kLargestExact && *number <= kLargestExact) {
@@ -182,6 +185,7 @@ class TreeWriter {
     json_.end_object();
   }
 
+  // Module and name as they stand in the file: `__builtin__` stays `__builtin__`.
   void write_names(std::string_view key, Value value) {
     const auto [module, name] = value.global_name();
     json_.key(key).begin_array();
@@ -196,6 +200,7 @@ class TreeWriter {
     json_.end_object();
   }
 
+  // Without an id, since the form has none; what the id holds has its own.
   void write_persistent(Value value) {
     json_.begin_object();
     json_.key("persistent");
@@ -238,6 +243,7 @@ class TreeWriter {
     schedule(tasks);
   }
 
+  // The row is written past the writer, which only keeps its place and is told its depth.
   void write_tensor(Value value) {
     if (!value.global_name().second.empty()) write_names("type", value);
     json_.key("tensor");
@@ -257,6 +263,7 @@ class TreeWriter {
     json_.end_object();
   }
 
+  // Parts that the object lacks are left out, never null: a state of None is something else.
   void write_object(Value value) {
     json_.key("object").begin_object();
     std::vector<Task> tasks;

@@ -41,6 +41,7 @@ struct Brackets {
   std::string_view close;
 };
 
+// Python's own brackets where it has some, `<Class …>` for objects of classes.
 Brackets brackets_of(Value value) {
   switch (value.kind()) {
     case Kind::list: return {"[", "]"};
@@ -85,6 +86,7 @@ class Children {
     attribute_ = attributes_.begin();
   }
 
+  // Singles, elements, items and attributes are one sequence, taken in this order.
   std::size_t count() const noexcept {
     return singles_.size() + elements_.size() + items_.size() + attributes_.size();
   }
@@ -179,6 +181,7 @@ class TreePrinter {
 
   std::size_t indent() const noexcept { return 2 * std::min(levels_.size(), kDeepestIndent); }
 
+  // Line ends are written before lines, not after them: a leaf may still join the last one.
   void start_line() {
     if (is_first_) {
       is_first_ = false;
@@ -193,6 +196,7 @@ class TreePrinter {
     if (!levels_.empty()) out_.put(',');
   }
 
+  // One child of the innermost open container, or its end.
   void step() {
     Level& level = levels_.back();
     if (level.children.done()) {
@@ -250,6 +254,7 @@ class TreePrinter {
     return !is_new;
   }
 
+  // On one line, folded to a count where it is too deep, or opened.
   void print_container(const Child& child) {
     const Brackets brackets = brackets_of(child.value);
     Children children(child.value);

@@ -11,6 +11,7 @@
 namespace flambeau::cli {
 namespace {
 
+// One for each C++ type that elements are converted to; every dtype is exact in one of them.
 void write_element(JsonWriter& json, std::int64_t value) { json.number(value); }
 void write_element(JsonWriter& json, std::uint64_t value) { json.unsigned_number(value); }
 void write_element(JsonWriter& json, double value) { json.real(value); }
@@ -64,6 +65,7 @@ void write_as(JsonWriter& json, const Tensor& tensor) {
                [&](std::size_t index) { write_element(json, elements[index]); });
 }
 
+// A byte of a file may be neither 0 nor 1; PyTorch takes any but 0 for true.
 void write_booleans(JsonWriter& json, const Tensor& tensor) {
   const std::vector<std::uint8_t> elements = tensor.to<std::uint8_t>();
   write_nested(json, nesting_of(tensor.shape()).blocks,

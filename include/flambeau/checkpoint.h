@@ -67,7 +67,8 @@ struct FileFacts {
   /// Bytes of the storages' records.
   std::uint64_t storage_bytes = 0;
   std::uint64_t storage_count = 0;
-  /// Storages in the file that no tensor of the listing reaches, and their bytes.
+  /// Storages in the file that no tensor of the listing reaches, and their bytes; where storages
+  /// were restored by `map_location` or `devices`, those that the pickle does not name.
   std::uint64_t unreached_storages = 0;
   std::uint64_t unreached_bytes = 0;
   bool has_checksums = true;
@@ -121,7 +122,8 @@ class Checkpoint {
   /// The Python expression that leads to entry `index` from the loaded object: `['model']['w'][0]`.
   std::string path(std::size_t index) const;
   /// Whether containers were entered once instead of at every path, because shared containers in
-  /// shared containers would have multiplied past 1,000,000 + 16 × nodes visits.
+  /// shared containers would have multiplied past 1,000,000 + 16 × nodes visits, or names and rows
+  /// past 256 MiB and 64 times the pickle.
   bool first_paths_only() const noexcept;
 
   /// The tensor of that name or path. Errors: `not_found`; `ambiguous` for a name that several

@@ -172,9 +172,11 @@ class Tensor {
 
   /// The elements converted, in row-major order. Real numbers become integers by truncation toward
   /// zero, saturating, NaN as 0; complex numbers become real ones by dropping the imaginary part;
-  /// quantized tensors give real numbers, or their integers when `T` is an integer.
+  /// quantized tensors give real numbers, rounded as PyTorch's `dequantize()`, or their integers
+  /// when `T` is an integer; float4_e2m1fn_x2 gives two numbers per element, the lower half first.
   /// Errors: as `copy_to`; `unsupported` where the dtype has no numbers (bits, sub-byte) or the
-  /// kind no single array of them (sparse, nested, subclass).
+  /// kind no single array of them (sparse, nested, subclass); `limit` where over 2^27 numbers would
+  /// be made of a storage 64 times smaller.
   template <typename T>
   std::vector<T> to() const {
     std::vector<T> out(checked_numel());
@@ -192,7 +194,8 @@ class Tensor {
   /// Error: `limit` where the result were over `max_expansion` times the storage's size.
   Tensor contiguous(std::uint64_t max_expansion = 64) const;
   /// Elements start, start + step, … below stop along `dim`, as a view. Python's rules for
-  /// negative numbers and for what lies outside; `step` is at least 1. Error: `usage`.
+  /// negative numbers and for what lies outside; `step` is at least 1. Errors: `usage`;
+  /// `unsupported` for kinds without strides and for packed quantized types.
   Tensor slice(std::int64_t dim, std::int64_t start,
                std::int64_t stop = std::numeric_limits<std::int64_t>::max(),
                std::int64_t step = 1) const;

@@ -101,7 +101,7 @@ class Value {
   std::optional<bool> as_bool() const noexcept;
   /// Integers that fit; `integer_text` has the others.
   std::optional<std::int64_t> as_int() const noexcept;
-  /// Reals, and integers converted.
+  /// Reals, and integers of up to 64 bits converted.
   std::optional<double> as_double() const noexcept;
   std::optional<std::complex<double>> as_complex() const noexcept;
   /// Text in UTF-8; lone surrogates stand in their three-byte form. A Python 2 byte string is text

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <unordered_set>
 #include <vector>
 
 #include "checkpoint/state.h"
 #include "flambeau/checkpoint.h"
+#include "tensor/record.h"
 
 namespace flambeau {
 namespace {
@@ -35,24 +37,29 @@ std::string producer_of(const ArchiveReader& archive, const ZipStorages& storage
 
 namespace {
 
-/// Marks the storages of a tensor and of its parts. Parts have parts, but never of themselves.
-void mark_reached(const Tensor& tensor, std::vector<bool>& reached) {
-  std::vector<const Tensor*> open = {&tensor};
-  while (!open.empty()) {
-    const Tensor* each = open.back();
-    open.pop_back();
-    if (each->storage() && each->storage().index() < reached.size()) {
-      reached[each->storage().index()] = true;
+/// Whether tensors reach the rows. Parts have parts, and may share them: each set of parts is
+/// looked at once.
+std::vector<bool> reached_rows(const ZipStorages& storages, std::span<const NamedTensor> tensors) {
+  std::vector<bool> reached(storages.row_count());
+  std::vector<const Tensor*> open;
+  std::unordered_set<const TensorExtension*> seen;
+  for (const NamedTensor& each : tensors) {
+    open.push_back(&each.tensor);
+    while (!open.empty()) {
+      const Tensor& tensor = *open.back();
+      open.pop_back();
+      const Storage& storage = tensor.storage();
+      if (storage.table().get() == &storages) reached[storage.index()] = true;
+      if (tensor.parts().empty() || !seen.insert(tensor.record().extension.get()).second) continue;
+      for (const auto& [name, part] : tensor.parts()) open.push_back(&part);
     }
-    for (const auto& [name, part] : each->parts()) open.push_back(&part);
   }
+  return reached;
 }
 
 /// By record and not by row: two rows may share a record, and a record may have no row.
-void count_storages(const ZipStorages& storages, std::span<const NamedTensor> tensors,
+void count_storages(const ZipStorages& storages, const std::vector<bool>& reached,
                     FileFacts& facts) {
-  std::vector<bool> reached(storages.row_count());
-  for (const NamedTensor& each : tensors) mark_reached(each.tensor, reached);
   std::vector<bool> record_reached(storages.archive().size());
   for (std::uint32_t i = 0; i < storages.row_count(); ++i) {
     const std::uint32_t record = storages.row(i).record;
@@ -95,7 +102,12 @@ FileFacts Checkpoint::facts() const {
   facts.record_count = archive.size();
   facts.alignment = common_alignment(storages);
   facts.pickle_protocol = state_->zip.graph->document().protocol();
-  count_storages(storages, state_->listing->rows(), facts);
+  // Tensors that were restored to devices do not say which storages of the file they had.
+  const bool is_restored = state_->options.map_location.is_set() || state_->options.devices;
+  count_storages(storages,
+                 is_restored ? std::vector<bool>(storages.row_count(), true)
+                             : reached_rows(storages, tensors()),
+                 facts);
   facts.notes = archive.notes();
   for (Note& note : archive.inspect_headers()) facts.notes.push_back(std::move(note));
   const auto& loading = state_->zip.notes;

@@ -90,7 +90,8 @@ void plan_request(const ReadRequest& request, bool verify, Plan& plan) {
   const bool wanted = verify && !part.storages->is_verified(index);
   const bool whole = size == part.storages->archive().record(part.record).size;
   part.checked = wanted && whole;
-  if (wanted && !whole) request.tensor.storage().verify();
+  const bool is_slice = request.tensor.record().is_slice;
+  if (wanted && !whole && !is_slice) request.tensor.storage().verify();
   const std::uint64_t first = part.record_offset;
   do {
     Part piece = part;
@@ -225,7 +226,10 @@ TensorRecord batch_record(const Tensor& tensor, Storage storage) {
   record.requires_grad = tensor.requires_grad();
   record.is_parameter = tensor.is_parameter();
   record.extension = tensor.record().extension;
-  record.dimensions = Dimensions(tensor.shape(), contiguous_strides(tensor.shape()).value());
+  // Strides overflow only beside a size of 0, where they do not matter.
+  record.dimensions = Dimensions(
+      tensor.shape(),
+      contiguous_strides(tensor.shape()).value_or(std::vector<std::int64_t>(tensor.ndim())));
   return record;
 }
 

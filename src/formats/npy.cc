@@ -62,6 +62,7 @@ std::string framed(std::string dictionary, std::uint8_t major, std::size_t size_
   return header + dictionary;
 }
 
+/// All that stands before the elements.
 std::string header_text(DType dtype, std::span<const std::int64_t> shape) {
   std::string dictionary =
       fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", type_text(dtype),
@@ -105,6 +106,7 @@ void write_elements(Sink& sink, ElementStream stream) {
   }
 }
 
+/// The elements as `dtype`, in little-endian order.
 void write_converted(Sink& sink, Converter converter, DType dtype) {
   for (Bytes block = converter.next(); !block.empty(); block = converter.next()) {
     if constexpr (std::endian::native == std::endian::little) {

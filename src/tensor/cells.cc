@@ -85,6 +85,7 @@ class ComplexCells final : public Cells {
   NumberFormat imaginary_format_;
 };
 
+/// PyTorch formats real and imaginary parts as two tensors, each by its own rules.
 std::unique_ptr<Cells> complex_cells(const Tensor& tensor, const PrintOptions& options) {
   std::vector<double> real;
   std::vector<double> imaginary;
@@ -105,7 +106,7 @@ std::unique_ptr<Cells> float_cells(const Tensor& tensor, const PrintOptions& opt
   return std::make_unique<FloatCells>(std::move(numbers), measured, options);
 }
 
-/// The same elements under a dtype of the same size.
+/// The same elements under another dtype of the same size.
 Tensor reinterpret(const Tensor& tensor, DType dtype) {
   TensorRecord record = tensor.record();
   record.dtype = dtype;

@@ -30,6 +30,7 @@ inline constexpr bool kIsComplex = false;
 template <typename T>
 inline constexpr bool kIsComplex<std::complex<T>> = true;
 
+/// `kDTypeOf`, with the one type that has no public C++ type.
 template <typename T>
 inline constexpr DType kDTypeHeldBy = kDTypeOf<T>;
 template <>
@@ -41,6 +42,7 @@ bool with_type(DType dtype, F f) {
   return ((kDTypeHeldBy<Types> == dtype ? (f(Types{}), true) : false) || ...);
 }
 
+/// The same for all conversion targets: the row to extend for a new one.
 template <typename F>
 bool with_target(DType dtype, F f) {
   return with_type<Boolean, std::uint8_t, std::int8_t, std::int16_t, std::int32_t, std::int64_t,
@@ -61,6 +63,7 @@ T truncate(Real value) noexcept {
   return static_cast<T>(value);
 }
 
+/// The nearest integer that `T` has.
 template <typename T, typename Integer>
 T saturate(Integer value) noexcept {
   if (std::in_range<T>(value)) return static_cast<T>(value);
@@ -91,6 +94,7 @@ To convert(Lane value) noexcept {
   }
 }
 
+/// Writes `count` numbers; `to` need not be aligned.
 template <typename To, typename Lane>
 void encode(const Lane* from, std::size_t count, std::byte* to) noexcept {
   for (std::size_t i = 0; i < count; ++i) {
@@ -99,6 +103,7 @@ void encode(const Lane* from, std::size_t count, std::byte* to) noexcept {
   }
 }
 
+/// Reads all of `stored`, which need not be aligned: a record of a file may start at any byte.
 template <typename Stored, typename Lane>
 void widen(Bytes stored, Lane* out) noexcept {
   for (std::size_t i = 0; i + sizeof(Stored) <= stored.size(); i += sizeof(Stored)) {
@@ -108,6 +113,7 @@ void widen(Bytes stored, Lane* out) noexcept {
   }
 }
 
+/// Everything whole that fits 64 signed bits; a bool is never loaded as one.
 void decode(DType dtype, Bytes stored, std::int64_t* out) noexcept {
   const auto widen_all = [&](auto type) { widen<decltype(type)>(stored, out); };
   if (is_packed_quantized(dtype)) {
@@ -120,10 +126,12 @@ void decode(DType dtype, Bytes stored, std::int64_t* out) noexcept {
   }
 }
 
+/// uint64 alone does not fit a signed lane.
 void decode(DType, Bytes stored, std::uint64_t* out) noexcept { widen<std::uint64_t>(stored, out); }
 
 void decode(DType, Bytes stored, double* out) noexcept { widen<double>(stored, out); }
 
+/// Floats of 32 bits and fewer.
 void decode(DType dtype, Bytes stored, float* out) noexcept {
   if (dtype == DType::f32) return widen<float>(stored, out);
   decode_floats(dtype, stored, out);
@@ -197,6 +205,7 @@ Converter::Converter(const Tensor& tensor, DType to)
 Bytes Converter::next() {
   const DType from = tensor_.dtype();
   const Bytes stored = next_stored();
+  // The last byte of a packed type may hold more values than the tensor has.
   const std::uint64_t held = stored.size() / item_size(from) * values_per_item(from);
   const auto count = static_cast<std::size_t>(std::min(left_, held));
   left_ -= count;
@@ -259,6 +268,7 @@ std::size_t Tensor::checked_numel() const {
 
 void Tensor::convert_into(DType dtype, void* out) const {
   auto* to = static_cast<std::byte*>(out);
+  // Nothing to convert; bools take the long way, which makes them 0 and 1.
   if (stored_dtype(this->dtype()) == dtype && dtype != DType::boolean) {
     const auto size = static_cast<std::size_t>(nbytes());
     return ElementStream(*this).read({to, size});

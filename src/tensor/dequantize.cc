@@ -10,6 +10,7 @@
 namespace flambeau {
 namespace {
 
+/// Scales and zero points are one-dimensional, one number per channel.
 std::vector<double> numbers_of_part(const Tensor& tensor, std::string_view name,
                                     std::int64_t count) {
   const Tensor* part = tensor.find_part(name);

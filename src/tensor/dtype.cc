@@ -42,6 +42,7 @@ static_assert(rows_are_in_order());
 
 const Row& row(DType dtype) noexcept { return kRows[static_cast<std::size_t>(dtype)]; }
 
+// The other names that the module `torch` has for its dtypes. Files never have them.
 constexpr std::pair<std::string_view, DType> kAliases[] = {
     {"half", DType::f16},   {"float", DType::f32},    {"double", DType::f64}, {"chalf", DType::c32},
     {"cfloat", DType::c64}, {"cdouble", DType::c128}, {"short", DType::i16},  {"int", DType::i32},

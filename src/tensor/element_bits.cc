@@ -33,6 +33,7 @@ void change_words(MutableBytes elements, std::size_t word_size, std::size_t firs
   }
 }
 
+/// The sign is the highest bit of every format that is negated so, NaN included.
 struct FlipSign {
   template <typename Word>
   Word operator()(Word word) const noexcept {

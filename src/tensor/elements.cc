@@ -1,7 +1,7 @@
 // Reading elements. `stored_elements` is where a view meets its bytes: whatever made the record,
 // its bounds are compared with the bytes that are really there. Contiguous elements that need no
-// change are used in place; all others pass through a gatherer in pieces that fit a cache, and the
-// lazy bits are applied to each piece while it is there.
+// change are used in place; all others pass through a gatherer, and the lazy bits are applied to
+// what it gathered.
 #include "tensor/elements.h"
 
 #include <algorithm>
@@ -15,11 +15,10 @@
 #include "tensor/memory.h"
 #include "tensor/packed.h"
 #include "tensor/record.h"
+#include "tensor/storage_table.h"
 
 namespace flambeau {
 namespace {
-
-constexpr std::size_t kPieceSize = std::size_t{1} << 18;
 
 std::string names_of_parts(const Tensor& tensor) {
   std::string names;
@@ -74,14 +73,28 @@ ElementStream::ElementStream(const Tensor& tensor, std::endian order)
     fail(ErrorCode::unsupported, {}, "a view of {} elements that are not contiguous",
          to_string(dtype));
   }
-  if (!tensor.record().is_slice) tensor.storage().verify();
-  const Bytes stored = stored_elements(tensor);
+  const bool is_slice = tensor.record().is_slice;
+  if (!is_slice) tensor.storage().verify();
+  const Bytes stored = is_slice ? slice_elements() : stored_elements(tensor);
   const bool is_ordered = tensor.is_byte_swapped() != is_native_ || swap_unit(dtype) == 1;
   if (tensor.is_contiguous() && !has_lazy_bits(tensor) && is_ordered) {
     in_place_ = stored.first(static_cast<std::size_t>(tensor.nbytes()));
   } else {
     gatherer_.emplace(stored.data(), tensor.shape(), tensor.strides(), item_size(dtype));
   }
+}
+
+/// As `stored_elements`, but of a storage that is not in memory only what the slice spans is read.
+Bytes ElementStream::slice_elements() {
+  const Storage& storage = tensor_.storage();
+  check_view(tensor_.record(), storage.size(), storage.key());
+  if (tensor_.numel() == 0) return {};
+  const auto item = std::uint64_t{item_size(tensor_.dtype())};
+  const auto extent = view_extent(tensor_.shape(), tensor_.strides(), 0).value_or(0);
+  auto part = storage.table()->part(
+      storage.index(), static_cast<std::uint64_t>(tensor_.offset()) * item, extent * item);
+  owner_ = std::move(part.owner);
+  return part.bytes;
 }
 
 std::size_t ElementStream::remaining() const noexcept {
@@ -98,12 +111,14 @@ Bytes ElementStream::next(MutableBytes scratch) noexcept {
 }
 
 void ElementStream::read(MutableBytes out) noexcept {
-  if (!gatherer_) {
+  if (gatherer_) {
+    // At once: a transpose is fast over many rows only.
+    gatherer_->read(out);
+    resolve(out);
+  } else {
     if (!out.empty()) std::memcpy(out.data(), in_place_.data(), out.size());
     in_place_ = in_place_.subspan(out.size());
-    return;
   }
-  while (!out.empty()) out = out.subspan(next(out.first(std::min(out.size(), kPieceSize))).size());
 }
 
 void ElementStream::resolve(MutableBytes piece) const noexcept {

@@ -8,6 +8,7 @@
 
 #include <bit>
 #include <cstddef>
+#include <memory>
 #include <optional>
 
 #include "base/bytes.h"
@@ -32,12 +33,15 @@ class ElementStream {
   void read(MutableBytes out) noexcept;
 
  private:
+  Bytes slice_elements();
   void resolve(MutableBytes piece) const noexcept;
 
   const Tensor& tensor_;
   bool is_native_;
   /// The elements in place, where nothing has to be resolved; else they are gathered.
   Bytes in_place_;
+  /// Of the bytes of a slice, which may have been read for it alone.
+  std::shared_ptr<const void> owner_;
   std::optional<Gatherer> gatherer_;
 };
 

@@ -38,6 +38,7 @@ constexpr Format kE2M1FN{2, 1, 1, Specials::absent};
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
+/// Exact, subnormal numbers included; `std::ldexp` is not constexpr.
 constexpr float power_of_two(int exponent) {
   float power = 1;
   for (; exponent > 0; --exponent) power *= 2;
@@ -45,6 +46,7 @@ constexpr float power_of_two(int exponent) {
   return power;
 }
 
+/// The value of a pattern without its sign bit.
 constexpr float magnitude_of(Format format, unsigned magnitude) {
   const unsigned fraction = magnitude & ((1u << format.mantissa_bits) - 1);
   const unsigned exponent = magnitude >> format.mantissa_bits;
@@ -69,6 +71,7 @@ constexpr std::array<float, kSize> make_table(Format format) {
   return table;
 }
 
+/// An exponent alone: no sign, no fraction, no zero.
 constexpr std::array<float, 256> make_e8m0_table() {
   std::array<float, 256> table{};
   for (int bits = 0; bits < 255; ++bits) {

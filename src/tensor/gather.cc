@@ -79,6 +79,7 @@ void copy_tiles(const Panel& panel) noexcept {
   }
 }
 
+/// Whole rows that lie in memory as the result wants them.
 void copy_runs(const Panel& panel, std::size_t item_size) noexcept {
   const std::size_t run = panel.columns * item_size;
   for (std::size_t row = 0; row < panel.rows; ++row) {
@@ -146,6 +147,7 @@ void Gatherer::read(MutableBytes out) noexcept {
   }
 }
 
+/// To the end of the row or of `out`.
 void Gatherer::read_part_of_row(MutableBytes& out) noexcept {
   const Loop& columns = loops_.back();
   const std::size_t count = std::min(out.size() / item_size_, columns.size - columns.index);
@@ -154,6 +156,7 @@ void Gatherer::read_part_of_row(MutableBytes& out) noexcept {
   advance(loops_.size() - 1, count);
 }
 
+/// As many whole rows as are left of the loop and fit `out`.
 void Gatherer::read_rows(MutableBytes& out) noexcept {
   const Loop& columns = loops_.back();
   const Loop& rows = loops_[loops_.size() - 2];
@@ -164,6 +167,7 @@ void Gatherer::read_rows(MutableBytes& out) noexcept {
   advance(loops_.size() - 2, count);
 }
 
+/// Turns a wheel of the odometer, and those outside it when it comes round.
 void Gatherer::advance(std::size_t loop, std::size_t steps) noexcept {
   std::size_t items = steps;
   for (std::size_t i = loop + 1; i < loops_.size(); ++i) items *= loops_[i].size;

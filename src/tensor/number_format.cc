@@ -12,9 +12,11 @@
 namespace flambeau {
 namespace {
 
+/// Whether the notation depends on the value.
 bool counts(double value) noexcept { return std::isfinite(value) && value != 0; }
 
 std::string name_of_special(double value) {
+  // Python shows no sign of a NaN.
   if (std::isnan(value)) return "nan";
   return value > 0 ? "inf" : "-inf";
 }
@@ -31,6 +33,7 @@ NumberFormat::NumberFormat(std::span<const double> values, const PrintOptions& o
     greatest = std::max(greatest, std::abs(value));
     is_whole_ = is_whole_ && value == std::ceil(value);
   }
+  // Without a number that counts PyTorch keeps the whole notation, whatever the options say.
   if (greatest == 0) return;
   const bool is_spread = greatest / least > 1000.0 || greatest > 1.0e8 || least < 1.0e-4;
   is_scientific_ = options.scientific.value_or(is_spread);
@@ -51,6 +54,7 @@ void NumberFormat::append(std::string& out, double value) const {
   out.append(width_ - std::min(width_, digits.size()), ' ').append(digits);
 }
 
+// fmt and Python agree on the shortest digits and on when to use an exponent, not on "1.0".
 std::string python_float(double value) {
   if (!std::isfinite(value)) return name_of_special(value);
   std::string digits = fmt::format("{}", value);

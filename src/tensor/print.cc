@@ -21,6 +21,7 @@ struct Text {
   bool suffixes_on_new_line = false;
 };
 
+/// Puts the suffixes behind the body, each on the line where it fits.
 std::string with_suffixes(const Text& text, int line_width) {
   std::string out = text.prefix + text.body;
   const std::size_t indent = text.prefix.size();
@@ -58,11 +59,13 @@ void add_dtype(Text& text, const Tensor& tensor) {
   if (!is_unnamed(tensor.dtype())) text.suffixes.push_back(dtype_suffix(tensor));
 }
 
+/// The CPU is the default device, which goes unnamed.
 void add_device(Text& text, const Tensor& tensor) {
   if (tensor.device() == "cpu") return;
   text.suffixes.push_back(fmt::format("device='{}'", tensor.device()));
 }
 
+/// A part that the kind must have.
 const Tensor& part_of(const Tensor& tensor, std::string_view name) {
   const Tensor* part = tensor.find_part(name);
   if (!part) {
@@ -83,6 +86,7 @@ void describe_strided(Text& text, const Tensor& tensor, const PrintOptions& opti
   add_dtype(text, tensor);
 }
 
+/// PyTorch names every type but the default one here, int64 and bool too.
 void describe_meta(Text& text, const Tensor& tensor) {
   text.body = "...";
   text.suffixes.push_back(size_suffix(tensor));
@@ -98,6 +102,7 @@ std::string plain_text(const Tensor& tensor, const PrintOptions& options) {
   return with_suffixes(text, options.line_width);
 }
 
+/// Real numbers and the quantizer that they were made with.
 void describe_quantized(Text& text, const Tensor& tensor, const PrintOptions& options) {
   text.body = elements_text(tensor, text.prefix.size(), options);
   text.suffixes.push_back(size_suffix(tensor));
@@ -151,6 +156,7 @@ const SparseLayout* sparse_layout(TensorKind kind) {
   return nullptr;
 }
 
+/// The parts below each other, then the suffixes; COO starts a line for them.
 void describe_sparse(Text& text, const Tensor& tensor, const SparseLayout& layout,
                      const PrintOptions& options) {
   const std::size_t indent = text.prefix.size();
@@ -178,6 +184,7 @@ Tensor nested_component(const Tensor& nested, std::span<const std::int64_t> size
   return Tensor(std::make_shared<const TensorRecord>(std::move(record)));
 }
 
+/// Two blanks before every line, as components of a nested tensor stand.
 std::string indented(std::string_view text) {
   std::string out = "  ";
   for (const char c : text) {
@@ -187,6 +194,8 @@ std::string indented(std::string_view text) {
   return out;
 }
 
+/// The components as tensors of their own. Each is checked against the buffer, since the matrices
+/// come from a file.
 void describe_nested(Text& text, const Tensor& tensor, const PrintOptions& options) {
   const auto sizes = part_of(tensor, "sizes").to<std::int64_t>();
   const auto strides = part_of(tensor, "strides").to<std::int64_t>();
@@ -222,6 +231,7 @@ std::string jagged_text(const Tensor& tensor, const PrintOptions& options) {
                      tensor.find_part("lengths") ? "False" : "True");
 }
 
+/// Not PyTorch's form: it would ask the class.
 void describe_subclass(Text& text, const Tensor& tensor) {
   text.prefix = "subclass(";
   text.body = "...";

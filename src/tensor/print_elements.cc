@@ -65,6 +65,8 @@ Tensor folded_view(const Tensor& tensor, const Folding& folding) {
   return Tensor(std::make_shared<const TensorRecord>(std::move(record)));
 }
 
+/// Per-channel and packed tensors are dequantized first: a view would lose the channel of an
+/// element.
 Tensor shown_elements(const Tensor& tensor, const Folding& folding) {
   if (!folding.enabled) return tensor;
   const Quantizer* quantizer = tensor.quantizer();
@@ -114,6 +116,7 @@ class Lists {
     new_line();
   }
 
+  /// The innermost list, broken after as many cells as fit the width.
   void write_row() {
     const std::int64_t size = shape_.back();
     const auto shown = static_cast<std::size_t>(folding_.shown(size));

@@ -39,6 +39,7 @@ TensorExtension::~TensorExtension() {
 
 namespace {
 
+/// Each number by itself, so that the message names the wrong one.
 void check_numbers(const TensorRecord& record, Place place) {
   const auto shape = record.dimensions.shape();
   const auto strides = record.dimensions.strides();

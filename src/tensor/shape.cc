@@ -28,6 +28,7 @@ std::optional<std::int64_t> checked_product(std::span<const std::int64_t> shape)
     return std::nullopt;
   }
   if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
+  // With the zeros out of the way an overflow is one whatever the order.
   std::int64_t product = 1;
   for (const std::int64_t size : shape) {
     const auto next = checked_mul(product, size);

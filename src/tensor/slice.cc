@@ -8,11 +8,13 @@
 namespace flambeau {
 namespace {
 
+/// A negative index counts from the end; what lies outside is moved to the nearer end.
 std::int64_t clamp_index(std::int64_t index, std::int64_t size) noexcept {
   if (index < 0) index = std::max<std::int64_t>(index + size, 0);
   return std::min(index, size);
 }
 
+/// A negative dimension counts from the last.
 std::size_t dimension_of(const Tensor& tensor, std::int64_t dim) {
   const auto rank = static_cast<std::int64_t>(tensor.ndim());
   if (dim < -rank || dim >= rank) {
@@ -21,6 +23,7 @@ std::size_t dimension_of(const Tensor& tensor, std::int64_t dim) {
   return static_cast<std::size_t>(dim < 0 ? dim + rank : dim);
 }
 
+/// A slice needs strides, and items that begin at whole bytes.
 void check_sliceable(const Tensor& tensor) {
   const bool has_strides = tensor.strides().size() == tensor.ndim() && tensor.has_shape();
   if (!has_strides || is_packed_quantized(tensor.dtype())) {

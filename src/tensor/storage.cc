@@ -9,6 +9,7 @@
 namespace flambeau {
 namespace {
 
+/// Bytes that the CPU reads; the owner may be nobody.
 class Memory final : public StorageTable {
  public:
   Memory(Bytes bytes, std::shared_ptr<const void> owner, std::string device)
@@ -24,6 +25,7 @@ class Memory final : public StorageTable {
   std::string device_;
 };
 
+/// Bytes that only the device of that tag reads.
 class DeviceMemory final : public StorageTable {
  public:
   DeviceMemory(std::string device, std::uint64_t size, std::shared_ptr<void> memory)

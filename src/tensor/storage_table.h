@@ -8,6 +8,8 @@
 #include <string_view>
 
 #include "base/bytes.h"
+#include "base/checked.h"
+#include "base/fail.h"
 #include "flambeau/tensor.h"
 
 namespace flambeau {
@@ -26,6 +28,21 @@ class StorageTable {
   virtual std::string_view device(std::uint32_t) const noexcept { return "cpu"; }
   virtual bool is_available(std::uint32_t) const noexcept { return true; }
   virtual Bytes bytes(std::uint32_t index) const = 0;
+  /// Some of the bytes, and what keeps them alive where that is not the table.
+  struct Part {
+    Bytes bytes;
+    std::shared_ptr<const void> owner;
+  };
+  /// `size` bytes from `offset`, which lie within the storage. Reads no others where it need not,
+  /// and keeps none. Error: `truncated` where the storage has fewer bytes than its size says.
+  virtual Part part(std::uint32_t index, std::uint64_t offset, std::uint64_t size) const {
+    const Bytes all = bytes(index);
+    if (!fits(offset, size, all.size())) {
+      fail(ErrorCode::truncated, {key(index)}, "{} bytes at {} of a storage of {}", size, offset,
+           all.size());
+    }
+    return {all.subspan(static_cast<std::size_t>(offset), static_cast<std::size_t>(size)), nullptr};
+  }
   virtual void verify(std::uint32_t) const {}
   virtual std::shared_ptr<void> device_memory(std::uint32_t) const noexcept { return nullptr; }
 };

@@ -16,6 +16,7 @@ namespace {
 constexpr auto kMaxBytes = std::numeric_limits<std::uint64_t>::max();
 constexpr auto kMaxCount = std::numeric_limits<std::int64_t>::max();
 
+/// One record for all default tensors, so that making one allocates nothing.
 std::shared_ptr<const TensorRecord> empty_record() {
   static const auto record = [] {
     constexpr std::int64_t kSize[] = {0};
@@ -37,6 +38,7 @@ std::uint64_t own_bytes(const Tensor& tensor) noexcept {
   return checked_mul(count, std::uint64_t{item_size(tensor.dtype())}).value_or(kMaxBytes);
 }
 
+/// Whether the elements stand in parts.
 bool is_made_of_parts(const Tensor& tensor) noexcept {
   switch (tensor.kind()) {
     case TensorKind::strided:

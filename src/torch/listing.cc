@@ -1,11 +1,13 @@
 // A depth-first walk with its own stack. A container is entered at every path that leads to it,
 // never inside itself; the stack marks where each one ends, so that the path is known. Containers
-// shared by shared containers multiply without end, so past a budget the walk starts over and
-// enters each container once.
+// shared by shared containers multiply without end, so past a budget of visits or of bytes the walk
+// starts over and enters each container once.
 #include "torch/listing.h"
 
 #include <algorithm>
 
+#include "base/checked.h"
+#include "base/fail.h"
 #include "io/pages.h"
 
 namespace flambeau {
@@ -13,6 +15,8 @@ namespace {
 
 constexpr std::uint64_t kFreeVisits = 1'000'000;
 constexpr std::uint64_t kVisitsPerNode = 16;
+/// What rows and names may always take.
+constexpr std::uint64_t kFreeBytes = std::uint64_t{1} << 28;
 /// The parent of the root, and the mark of a container's end on the stack.
 constexpr std::uint32_t kNoParent = UINT32_MAX;
 constexpr std::uint32_t kEnd = UINT32_MAX - 1;
@@ -26,35 +30,54 @@ Listing::Listing(const Graph& graph)
       pending_(page_memory()),
       names_(page_memory()) {
   walk(false);
-  const std::uint64_t budget = kFreeVisits + kVisitsPerNode * graph.document().node_count();
-  if (visits_ > budget) walk(true);
+  if (!pending_.empty()) walk(true);
   pending_.clear();
   pending_.shrink_to_fit();
   closed_ = {};
 }
 
-/// Both passes are this walk; in the second one a container stays closed for good.
+/// Both passes are this walk; the first one stops at its budgets, in the second one a container
+/// stays closed for good.
 void Listing::walk(bool first_paths_only) {
   const Document& document = graph_.document();
-  const std::uint64_t budget = kFreeVisits + kVisitsPerNode * document.node_count();
+  const std::uint64_t most_visits = kFreeVisits + kVisitsPerNode * document.node_count();
+  const std::uint64_t most_bytes = byte_budget();
   first_paths_only_ = first_paths_only;
   visits_ = 0;
   next_tensor_ = 0;
+  bytes_ = 0;
   rows_.clear();
   last_steps_.clear();
   entered_.clear();
   pending_.assign(1, {document.root(), kNoParent, {}});
   closed_.assign(document.node_count(), false);
-  while (!pending_.empty() && (first_paths_only || visits_ <= budget)) {
-    const Pending at = pending_.back();
-    pending_.pop_back();
-    if (at.parent == kEnd) {
-      closed_[bits_of(at.value)] = first_paths_only_;
-    } else if (graph_.kind(at.value) == Kind::tensor) {
-      add_row(at);
-    } else if (enter(at)) {
-      push_children(at.value, static_cast<std::uint32_t>(entered_.size() - 1));
-    }
+  while (!pending_.empty() && bytes_ <= most_bytes &&
+         (first_paths_only || visits_ <= most_visits)) {
+    step();
+  }
+  if (first_paths_only && bytes_ > most_bytes) {
+    fail(ErrorCode::limit, {}, "the names of the tensors take more than {} bytes", most_bytes);
+  }
+}
+
+/// A list that many lists hold has a row for each of its tensors in each of them, and a nest a name
+/// for each depth: few bytes of a pickle may be very many names.
+std::uint64_t Listing::byte_budget() const noexcept {
+  const Limits& limits = graph_.limits();
+  const std::uint64_t pickle = graph_.document().source_size();
+  const auto grown = checked_mul(limits.max_expansion, pickle).value_or(UINT64_MAX);
+  return std::max({kFreeBytes, limits.max_output, grown});
+}
+
+void Listing::step() {
+  const Pending at = pending_.back();
+  pending_.pop_back();
+  if (at.parent == kEnd) {
+    closed_[bits_of(at.value)] = first_paths_only_;
+  } else if (graph_.kind(at.value) == Kind::tensor) {
+    add_row(at);
+  } else if (enter(at)) {
+    push_children(at.value, static_cast<std::uint32_t>(entered_.size() - 1));
   }
 }
 
@@ -87,6 +110,7 @@ void Listing::add_row(const Pending& at) {
       at.parent == kNoParent ? std::string_view() : name_of(at.parent, at.step);
   rows_.push_back({name, graph_.tensor_at(tensor)});
   last_steps_.push_back({at.parent, at.step});
+  bytes_ += sizeof(NamedTensor) + sizeof(LastStep);
 }
 
 /// The container's name and the step's, joined. Text keys of the root are names as they stand.
@@ -121,6 +145,7 @@ std::string_view Listing::container_name(std::uint32_t entered) {
 }
 
 std::string_view Listing::keep(std::string_view name) {
+  bytes_ += name.size();
   const auto copy = names_.take(name.size());
   std::copy(name.begin(), name.end(), copy.begin());
   return {copy.data(), copy.size()};

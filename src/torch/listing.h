@@ -19,7 +19,8 @@ namespace flambeau {
 class Listing {
  public:
   /// Walks the graph, which must outlive the listing. Takes time linear in the rows and in the
-  /// containers entered; see `first_paths_only`.
+  /// containers entered; see `first_paths_only`. Error: `limit` where even then names and
+  /// rows take more than `Limits::max_expansion` and `max_output` let through.
   explicit Listing(const Graph& graph);
 
   std::span<const NamedTensor> rows() const noexcept { return rows_; }
@@ -47,6 +48,8 @@ class Listing {
     Step step;
   };
   void walk(bool first_paths_only);
+  std::uint64_t byte_budget() const noexcept;
+  void step();
   bool enter(const Pending& at);
   void push_children(Ref container, std::uint32_t entered);
   void add_row(const Pending& at);
@@ -66,6 +69,8 @@ class Listing {
   std::string scratch_;
   std::size_t next_tensor_ = 0;
   std::uint64_t visits_ = 0;
+  /// Of rows and of names that are no views of the pickle.
+  std::uint64_t bytes_ = 0;
   bool first_paths_only_ = false;
 };
 

@@ -149,14 +149,14 @@ std::optional<Tensor> numpy_array(const Graph& graph, Ref ref, std::string_view 
   return make_array(*type, {std::move(*shape), parts->fortran}, *content, where);
 }
 
-std::optional<Tensor> numpy_scalar(const Graph& graph, Ref ref, std::string_view where) {
+std::optional<Tensor> numpy_scalar(const Graph& graph, Ref ref) {
   if (!has_role(graph, ref, Role::numpy_scalar)) return std::nullopt;
   const auto args = graph.elements(graph.document().args(ref));
   if (args.size() != 2) return std::nullopt;
   const auto content = content_of(graph, args[1]);
   const auto type = numpy_type(graph, args[0]);
-  if (!content || !type) return std::nullopt;
-  return make_array(*type, {}, *content, where);
+  if (!content || !type || content->size() != item_size(type->dtype)) return std::nullopt;
+  return make_array(*type, {}, *content, {});
 }
 
 namespace {

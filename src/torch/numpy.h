@@ -14,8 +14,9 @@ namespace flambeau {
 /// of a type that no dtype has (text, dates, structures, objects).
 /// Error: `malformed_tensor` where bytes, shape and type do not fit each other.
 std::optional<Tensor> numpy_array(const Graph& graph, Ref ref, std::string_view where);
-/// The one element of a `numpy.float64(1.5)` and its like, as a 0-dimensional tensor.
-std::optional<Tensor> numpy_scalar(const Graph& graph, Ref ref, std::string_view where);
+/// The one element of a `numpy.float64(1.5)` and its like, as a 0-dimensional tensor; nothing where
+/// its bytes are not as many as its type has.
+std::optional<Tensor> numpy_scalar(const Graph& graph, Ref ref);
 
 /// A contiguous copy with another dtype. Error: `unsupported` where there is no conversion.
 Tensor converted(const Tensor& tensor, DType dtype);

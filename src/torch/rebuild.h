@@ -49,6 +49,7 @@ class TensorRebuilder {
   void inner_tensors(Ref state, TensorExtension& extension) const;
   void add_inner(Ref pairs_of, TensorExtension& extension) const;
   void local_shards(Ref shards, TensorExtension& extension) const;
+  Tensor channel_numbers(const Arguments& params, std::size_t i, std::string_view what) const;
   Tensor part(Ref tensor) const;
 
   const Graph& graph_;

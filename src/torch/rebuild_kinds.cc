@@ -2,7 +2,10 @@
 // subclasses around inner tensors. Each is a record with named parts; what the parts' elements must
 // satisfy is checked by `validate`, since opening a file reads no data.
 #include <algorithm>
+#include <memory>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "base/checked.h"
 #include "torch/rebuild.h"
@@ -17,6 +20,14 @@ TensorKind kind_of_layout(std::string_view layout) {
   if (layout == "sparse_bsr") return TensorKind::sparse_bsr;
   if (layout == "sparse_bsc") return TensorKind::sparse_bsc;
   return layout == "sparse_coo" ? TensorKind::sparse_coo : TensorKind::strided;
+}
+
+/// A tensor of one dimension that owns its elements.
+template <typename T>
+Tensor vector_of(std::vector<T> elements) {
+  const auto owner = std::make_shared<const std::vector<T>>(std::move(elements));
+  return Tensor(kDTypeOf<T>, {static_cast<std::int64_t>(owner->size())},
+                Storage::own(std::as_bytes(std::span(*owner)), owner));
 }
 
 // PyTorch takes indices of both widths and converts.
@@ -79,18 +90,40 @@ void TensorRebuilder::per_channel(const Arguments& params, const Arguments& args
     args.reject("axis {} of {} dimensions", axis, shape.size());
   }
   const std::int64_t channels = shape[static_cast<std::size_t>(axis)];
-  for (const std::size_t i : {1u, 2u}) {
-    const TensorRecord& each = params.tensor(i, i == 1 ? "scales" : "zero_points");
-    const auto length = each.dimensions.shape();
-    if (each.kind != TensorKind::strided || length.size() != 1 || length[0] != channels) {
-      args.reject("scales and zero points must have one element for each of {} channels", channels);
-    }
-  }
   TensorExtension extension;
   extension.quantizer = Quantizer{"per_channel_affine", 1, 0, axis};
-  extension.parts.emplace_back("scales", part(params[1]));
-  extension.parts.emplace_back("zero_points", part(params[2]));
+  extension.parts.emplace_back("scales", channel_numbers(params, 1, "scales"));
+  extension.parts.emplace_back("zero_points", channel_numbers(params, 2, "zero_points"));
+  for (const auto& [name, each] : extension.parts) {
+    const bool is_plain = each.kind() == TensorKind::strided || each.kind() == TensorKind::meta;
+    if (!is_plain || each.ndim() != 1 || each.shape()[0] != channels) {
+      args.reject("{} must have one element for each of {} channels", name, channels);
+    }
+  }
   out.extension = std::make_shared<TensorExtension>(std::move(extension));
+}
+
+/// A tensor, or in old files a list of numbers.
+Tensor TensorRebuilder::channel_numbers(const Arguments& params, std::size_t i,
+                                        std::string_view what) const {
+  if (graph_.kind(params[i]) != Kind::list) {
+    params.tensor(i, what);
+    return part(params[i]);
+  }
+  const Document& document = graph_.document();
+  const bool is_real = i == 1;
+  std::vector<double> reals;
+  std::vector<std::int64_t> integers;
+  for (const Ref item : graph_.elements(params[i])) {
+    if (is_real && document.is(item, NodeKind::real)) {
+      reals.push_back(document.real(item));
+    } else if (!is_real && document.is(item, NodeKind::integer)) {
+      integers.push_back(document.integer(item));
+    } else {
+      params.refuse(i, what, "a tensor or a list of numbers");
+    }
+  }
+  return is_real ? vector_of(std::move(reals)) : vector_of(std::move(integers));
 }
 
 /// `_rebuild_sparse_tensor(layout, data)`, and `_rebuild_sparse_csr_tensor` of PyTorch up to 1.13.

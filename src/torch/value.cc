@@ -3,6 +3,7 @@
 #include "flambeau/value.h"
 
 #include <array>
+#include <utility>
 
 #include "base/bytes.h"
 #include "base/fail.h"
@@ -29,16 +30,11 @@ std::string_view to_string(How how) noexcept {
 
 namespace {
 
-/// The element of a numpy scalar. Damaged ones, which were not looked at on opening, are no
-/// scalars.
-std::optional<Tensor> scalar_of(const Graph& graph, Ref ref) {
-  if (graph.kind(ref) != Kind::object) return std::nullopt;
-  return numpy_scalar(graph, ref, "numpy scalar");
-}
-
+/// The element of a numpy scalar whose dtype is of one of the categories.
 template <typename T>
 std::optional<T> scalar_as(const Graph& graph, Ref ref, std::initializer_list<DTypeCategory> fits) {
-  const auto scalar = scalar_of(graph, ref);
+  if (graph.kind(ref) != Kind::object) return std::nullopt;
+  const auto scalar = numpy_scalar(graph, ref);
   if (!scalar) return std::nullopt;
   for (const DTypeCategory each : fits) {
     if (category(scalar->dtype()) == each) return scalar->to<T>()[0];
@@ -97,15 +93,22 @@ std::optional<bool> Value::as_bool() const noexcept {
 std::optional<std::int64_t> Value::as_int() const noexcept {
   if (graph_ == nullptr) return std::nullopt;
   if (graph_->document().is(ref_, NodeKind::integer)) return graph_->document().integer(ref_);
-  return scalar_as<std::int64_t>(*graph_, ref_,
-                                 {DTypeCategory::signed_integer, DTypeCategory::unsigned_integer});
+  if (const auto scalar =
+          scalar_as<std::uint64_t>(*graph_, ref_, {DTypeCategory::unsigned_integer})) {
+    return std::in_range<std::int64_t>(*scalar) ? std::optional(*scalar) : std::nullopt;
+  }
+  return scalar_as<std::int64_t>(*graph_, ref_, {DTypeCategory::signed_integer});
 }
 
 std::optional<double> Value::as_double() const noexcept {
   if (kind() == Kind::real) return graph_->document().real(ref_);
-  if (const auto integer = as_int()) return static_cast<double>(*integer);
   if (graph_ == nullptr) return std::nullopt;
-  return scalar_as<double>(*graph_, ref_, {DTypeCategory::floating});
+  if (graph_->document().is(ref_, NodeKind::integer)) {
+    return static_cast<double>(graph_->document().integer(ref_));
+  }
+  return scalar_as<double>(
+      *graph_, ref_,
+      {DTypeCategory::floating, DTypeCategory::signed_integer, DTypeCategory::unsigned_integer});
 }
 
 std::optional<std::complex<double>> Value::as_complex() const noexcept {

@@ -1,6 +1,7 @@
 // Values as text: the short form of `repr`, and the names of types.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <string>
 
 #include "base/bytes.h"
@@ -15,11 +16,18 @@ std::string storage_text(const StorageReference& storage) {
                      storage.numel);
 }
 
-/// `(1.0+2j)` in Python drops the zero of a whole part; the digits here are those of `float`.
+/// A part of a complex number is written as a float is, but without the ".0" of a whole one.
+std::string complex_part(double value) {
+  std::string text = python_repr_real(value);
+  if (text.ends_with(".0")) text.resize(text.size() - 2);
+  return text;
+}
+
+/// `(1+2j)`, and `2j` where the real part is 0.
 std::string complex_text(std::complex<double> value) {
-  const std::string imag = python_repr_real(value.imag());
-  const bool has_sign = imag.front() == '-';
-  return fmt::format("({}{}{}j)", python_repr_real(value.real()), has_sign ? "" : "+", imag);
+  const std::string imag = complex_part(value.imag());
+  if (value.real() == 0 && !std::signbit(value.real())) return imag + "j";
+  return fmt::format("({}{}{}j)", complex_part(value.real()), imag.front() == '-' ? "" : "+", imag);
 }
 
 /// A tensor is described, not printed: its elements may be many, and reading them may fail.
@@ -44,11 +52,8 @@ std::string scalar_text(const Value& value) {
     case Kind::real: return python_repr_real(*value.as_double());
     case Kind::complex: return complex_text(*value.as_complex());
     case Kind::string: return python_repr_text(*value.as_string());
-    case Kind::bytes:
-    case Kind::bytearray: {
-      const std::string text = python_repr_bytes(as_text(*value.as_bytes()));
-      return value.kind() == Kind::bytes ? text : "bytearray(" + text + ")";
-    }
+    case Kind::bytes: return python_repr_bytes(as_text(*value.as_bytes()));
+    case Kind::bytearray: return python_repr_bytearray(as_text(*value.as_bytes()));
     case Kind::global: {
       const auto [module, name] = value.global_name();
       return fmt::format("{}.{}", module, name);
@@ -85,6 +90,10 @@ struct Brackets {
 
 Brackets brackets_of(const Value& value) {
   const Kind kind = value.kind();
+  const bool empty = value.size() == 0;
+  if (kind == Kind::set && empty) return {"set(", ")"};
+  if (kind == Kind::frozenset && empty) return {"frozenset(", ")"};
+  if (kind == Kind::ordered_dict && empty) return {"OrderedDict(", ")"};
   if (kind == Kind::tuple) return value.size() == 1 ? Brackets{"(", ",)"} : Brackets{"(", ")"};
   if (kind == Kind::size) return {"torch.Size([", "])"};
   if (kind == Kind::frozenset) return {"frozenset({", "})"};
@@ -100,14 +109,15 @@ std::string shallow_text(const Value& value, std::size_t max_length) {
   std::string_view comma;
   bool full = false;
   const auto add = [&](const std::string& part) {
-    if (full) return;
     full = text.size() + part.size() > max_length;
     text.append(comma).append(full ? "…" : part);
     comma = ", ";
   };
-  for (const Value item : value.elements()) add(scalar_text(item));
+  for (const Value item : value.elements()) {
+    if (!full) add(scalar_text(item));
+  }
   for (const auto& [key, item] : value.items()) {
-    add(fmt::format("{}: {}", scalar_text(key), scalar_text(item)));
+    if (!full) add(fmt::format("{}: {}", scalar_text(key), scalar_text(item)));
   }
   return text.append(brackets.close);
 }

@@ -41,14 +41,14 @@ ZipResolver::Id ZipResolver::parse(const Graph& graph, std::span<const Ref> item
     fail(ErrorCode::malformed_tensor, {options_.where}, "persistent id of a storage: {}", what);
   };
   if (items.size() != 5) refuse("5 items are wanted");
-  if (items[1] != last_class_) {
+  if (items[1] != last_class_ || last_class_ == kNone) {
     if (!graph.document().is(items[1], NodeKind::global)) refuse("item 1 is no storage class");
     class_meaning_ = graph.meaning(items[1]);
     if (class_meaning_.role != Role::storage) refuse("item 1 is no known storage class");
     last_class_ = items[1];
   }
   if (graph.kind(items[2]) != Kind::string) refuse("item 2, the key, is no text");
-  if (items[3] != last_tag_) {
+  if (items[3] != last_tag_ || last_tag_ == kNone) {
     if (graph.kind(items[3]) != Kind::string) refuse("item 3, the location, is no text");
     last_tag_ = items[3];
     tag_text_ = graph.text(items[3]);
@@ -146,6 +146,10 @@ void ZipResolver::restore(std::uint32_t row, std::string_view tag) {
   if (rule.function() != nullptr) made = (*rule.function())(plain, tag);
   if (!made && rule.is_set() && target == "meta") made = Storage();
   if (!made && options_.devices != nullptr) made = options_.devices->restore(plain, target);
+  if (made && *made && made->size() < plain.size()) {
+    fail(ErrorCode::usage, {options_.where}, "storage {} of {} bytes was restored to {}",
+         plain.key(), plain.size(), made->size());
+  }
   restored_.push_back(made.value_or(plain));
 }
 

@@ -39,12 +39,14 @@ std::uint16_t ZipStorages::device_ordinal(std::string_view tag) {
 /// Nothing is verified yet: value-initialised flags are false.
 void ZipStorages::finish() { verified_ = std::make_unique<std::atomic<bool>[]>(rows_.size()); }
 
+/// Before all rows are there nothing is remembered: functions that restore storages to devices read
+/// them while the file is being loaded.
 bool ZipStorages::is_verified(std::uint32_t index) const noexcept {
-  return !verify_ || verified_[index].load(std::memory_order_acquire);
+  return !verify_ || (verified_ && verified_[index].load(std::memory_order_acquire));
 }
 
 void ZipStorages::mark_verified(std::uint32_t index) const noexcept {
-  verified_[index].store(true, std::memory_order_release);
+  if (verified_) verified_[index].store(true, std::memory_order_release);
 }
 
 std::string_view ZipStorages::device(std::uint32_t index) const noexcept {
@@ -80,6 +82,17 @@ Block ZipStorages::load(std::uint32_t index) const {
 Bytes ZipStorages::bytes(std::uint32_t index) const {
   const StorageRow& row = rows_[index];
   return load(index).bytes.first(static_cast<std::size_t>(row.size));
+}
+
+/// A deflated record has to be inflated whole.
+StorageTable::Part ZipStorages::part(std::uint32_t index, std::uint64_t offset,
+                                     std::uint64_t size) const {
+  const std::uint32_t record = rows_[index].record;
+  const bool reads_all = record == StorageRow::kNoRecord || archive_.source()->in_memory() ||
+                         !archive_.record(record).is_stored();
+  if (reads_all) return StorageTable::part(index, offset, size);
+  Block block = archive_.source()->view(archive_.data_offset(record) + offset, size);
+  return {block.bytes, std::move(block.owner)};
 }
 
 /// Two threads may both check one record; the result is the same.

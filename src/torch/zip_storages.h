@@ -72,6 +72,7 @@ class ZipStorages : public StorageTable {
   std::string_view device(std::uint32_t index) const noexcept override;
   bool is_available(std::uint32_t index) const noexcept override;
   Bytes bytes(std::uint32_t index) const override;
+  Part part(std::uint32_t index, std::uint64_t offset, std::uint64_t size) const override;
   void verify(std::uint32_t index) const override;
 
  private:

@@ -206,6 +206,41 @@ TEST(Bounds, AreComparedWithTheBytesThatAreThere) {
   EXPECT_EQ(error_of([&] { tensor.as<float>(); }).first, ErrorCode::malformed_tensor);
 }
 
+/// A storage that has fewer bytes than it says, or gives parts alone.
+class Short final : public StorageTable {
+ public:
+  explicit Short(bool gives_parts) : gives_parts_(gives_parts) {}
+  std::uint64_t size(std::uint32_t) const noexcept override { return 16; }
+  Bytes bytes(std::uint32_t) const override { return std::as_bytes(std::span(elements_)); }
+  Part part(std::uint32_t index, std::uint64_t offset, std::uint64_t size) const override {
+    if (!gives_parts_) return StorageTable::part(index, offset, size);
+    asked = {offset, size};
+    const auto owner = std::make_shared<std::vector<float>>(size / sizeof(float), 9.0f);
+    return {std::as_bytes(std::span(*owner)), owner};
+  }
+  mutable std::pair<std::uint64_t, std::uint64_t> asked = {0, 0};
+
+ private:
+  std::vector<float> elements_ = {1, 2};
+  bool gives_parts_;
+};
+
+TEST(Bounds, OfASliceAreComparedWithTheBytesThatAreThere) {
+  const auto table = std::make_shared<Short>(false);
+  const Tensor tensor = view_of(DType::f32, {4}, {1}, 0, Storage(table, 0));
+  EXPECT_EQ(tensor.slice(0, 1, 2).to<float>(), std::vector<float>{2});
+  EXPECT_EQ(error_of([&] { tensor.slice(0, 1, 3).to<float>(); }),
+            std::pair(ErrorCode::truncated, std::string("8 bytes at 4 of a storage of 8")));
+}
+
+TEST(Slices, AskForNoMoreThanTheySpan) {
+  const auto table = std::make_shared<Short>(true);
+  const Tensor tensor = view_of(DType::f32, {4}, {1}, 0, Storage(table, 0));
+  EXPECT_EQ(tensor.slice(0, 1, 4, 2).to<float>(), (std::vector<float>{9, 9}));
+  EXPECT_EQ(table->asked, (std::pair<std::uint64_t, std::uint64_t>{4, 12}));
+  EXPECT_EQ(tensor.slice(0, 4).to<float>(), std::vector<float>{});
+}
+
 TEST(Bounds, MoreBytesThanCanBeCounted) {
   const Tensor tensor =
       view_of(DType::f32, {std::int64_t{1} << 62}, {0}, 0, storage_of(std::vector<float>{1}));
