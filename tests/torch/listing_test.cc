@@ -89,7 +89,7 @@ TEST(Listing, TextKeysAreQuotedInPathsOnly) {
 TEST(Listing, ObjectsLeadOnByArgumentsItemsAndState) {
   const py::Code call =
       py::build(py::with_items(py::with_items(py::call("mine.F", {kTensor, py::none()}), {kTensor}),
-                               {{py::text("k"), kTensor}}),
+                               py::Pairs{{py::text("k"), kTensor}}),
                 py::dict({{py::text("attribute"), kTensor}}));
   EXPECT_THAT(names(opened(call)), ElementsAre("(0)", "0", "k", "attribute"));
   EXPECT_THAT(paths(opened(call)), ElementsAre("(0)", "[0]", "['k']", ".attribute"));
