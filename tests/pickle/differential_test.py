@@ -9,6 +9,7 @@ accepted. What may differ stands in reviewed_differences.py, with the reason.
 
 Which CPython runs this matters little: the rules compared have been the same since 3.8.
 """
+import itertools
 import os
 import pickle
 import random
@@ -16,6 +17,7 @@ import resource
 import struct
 import subprocess
 import sys
+import threading
 import unicodedata
 import unittest
 import warnings
@@ -35,9 +37,20 @@ class Program:
     def __init__(self, path):
         self.process = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
-    def ask(self, question, data):
-        self.process.stdin.write(question + struct.pack("<I", len(data)) + data)
+    def ask(self, questions):
+        """The answers to (letter, pickle) pairs. A thread writes, lest both pipes get stuck."""
+        writer = threading.Thread(target=self.write, args=(questions,))
+        writer.start()
+        answers = [self.read() for _ in questions]
+        writer.join()
+        return answers
+
+    def write(self, questions):
+        for letter, data in questions:
+            self.process.stdin.write(letter + struct.pack("<I", len(data)) + data)
         self.process.stdin.flush()
+
+    def read(self):
         size, = struct.unpack("<I", self.process.stdout.read(4))
         return self.process.stdout.read(size).decode("utf-8", "surrogatepass")
 
@@ -71,10 +84,14 @@ class Differential(unittest.TestCase):
         accepted = total = 0
         self.differences = []
         self.used = set()
-        for data in pickles:
-            total += 1
-            self.check_disassembly(data)
-            accepted += self.check_graph(data)
+        pickles = iter(pickles)
+        while batch := list(itertools.islice(pickles, 200)):
+            total += len(batch)
+            questions = [(letter, data) for data in batch for letter in (b"d", b"g")]
+            answers = self.program.ask(questions)
+            for data, lines, graph in zip(batch, answers[::2], answers[1::2]):
+                self.check_disassembly(data, lines)
+                accepted += self.check_graph(data, graph)
         self.assertTrue(may_differ or not self.used, self.used)
         self.all_used.update(self.used)
         if self.differences:
@@ -90,19 +107,17 @@ class Differential(unittest.TestCase):
         self.differences.append("%s of %r\n  ours   %.500s\n  theirs %.500s" % (
             what, data[:500], ours[start:], theirs[start:]))
 
-    def check_disassembly(self, data):
+    def check_disassembly(self, data, lines):
         expected, ended_well = disassembly(data)
-        lines = self.program.ask(b"d", data)
         if not ended_well:
             end = lines.rfind("!")
             self.assertIn(lines[end:], REFUSALS, data)
             lines = lines[:end]
         self.expect_equal("disassembly", data, lines, expected)
 
-    def check_graph(self, data):
+    def check_graph(self, data, ours):
         """Whether flambeau accepts the pickle."""
         theirs = outcome(CUnpickler, data)
-        ours = self.program.ask(b"g", data)
         if refused(ours):
             self.assertIn(ours, REFUSALS, data)
         if ours == theirs or (refused(ours) and refused(theirs)):
@@ -145,7 +160,7 @@ class Differential(unittest.TestCase):
             codes = range(first, first + 0x1000)
             data = b"(" + b"".join(pickle.dumps(chr(code), 4)[11:-2] for code in codes) + b"t."
             theirs = disassembly(data)[0].split("\n")
-            ours = self.program.ask(b"d", data).split("\n")
+            ours = self.program.ask([(b"d", data)])[0].split("\n")
             self.assertEqual(len(ours), len(theirs))
             for code, mine, expected in zip(codes, ours[1:], theirs[1:]):
                 if mine != expected:

@@ -86,7 +86,7 @@ REVIEWED = [
      and ours == python_outcome(p)),
     ("frame", "from a file, the C code skips what is left of a frame that an opcode crosses",
      lambda p, ours, theirs: crosses_frame(p)),
-    ("Python 2 names", "a name that is a Python 2 string has to be UTF-8; here CPython reads Latin-1",
+    ("Python 2 names", "a name in a Python 2 string has to be UTF-8; here CPython reads Latin-1",
      lambda p, ours, theirs: has(p, "STACK_GLOBAL") and not p.isascii()
      and has(p, "STRING", "BINSTRING", "SHORT_BINSTRING")),
     ("extension", "there is no registry: every code above 0 is kept as a number",
