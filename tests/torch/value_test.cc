@@ -248,7 +248,7 @@ TEST(Value, OrderedDictOfPairs) {
   const py::Code pairs = py::list(
       {py::list({py::text("a"), py::integer(1)}), py::tuple({py::text("b"), py::integer(2)})});
   const Checkpoint checkpoint = open_value(py::with_items(
-      py::call("collections.OrderedDict", {pairs}), {{py::text("c"), py::integer(3)}}));
+      py::call("collections.OrderedDict", {pairs}), py::Pairs{{py::text("c"), py::integer(3)}}));
   const Value root = checkpoint.root();
   EXPECT_EQ(root.kind(), Kind::ordered_dict);
   EXPECT_EQ(root.size(), 3u);
