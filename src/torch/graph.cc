@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <functional>
 
 namespace flambeau {
 namespace {
@@ -48,8 +47,9 @@ TensorRecord& TensorTable::add(Ref node) {
 }
 
 TensorRecord& TensorTable::add_late(Ref node) {
+  const std::size_t row = size();
   TensorRecord& record = next();
-  late_nodes_.push_back(bits_of(node));
+  late_nodes_.emplace(bits_of(node), row);
   return record;
 }
 
@@ -59,10 +59,8 @@ std::optional<std::size_t> TensorTable::find(Ref node, std::size_t hint) const n
   if (found != nodes_.end() && *found == bits_of(node)) {
     return static_cast<std::size_t>(found - nodes_.begin());
   }
-  const auto late =
-      std::lower_bound(late_nodes_.begin(), late_nodes_.end(), bits_of(node), std::greater<>());
-  if (late == late_nodes_.end() || *late != bits_of(node)) return std::nullopt;
-  return nodes_.size() + static_cast<std::size_t>(late - late_nodes_.begin());
+  const auto late = late_nodes_.find(bits_of(node));
+  return late == late_nodes_.end() ? std::nullopt : std::optional(late->second);
 }
 
 /// The handle shares the whole table: one count for all tensors of the file.

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <memory_resource>
 #include <optional>
@@ -78,7 +79,7 @@ class TensorTable {
   ~TensorTable();
 
   TensorRecord& add(Ref node);
-  /// The same for a node that is below the last: nodes must descend from call to call.
+  /// The same for a node that is below the last, in any order; these few are looked up in a map.
   TensorRecord& add_late(Ref node);
   std::size_t size() const noexcept { return nodes_.size() + late_nodes_.size(); }
   const TensorRecord& record(std::size_t row) const noexcept { return at(row); }
@@ -96,9 +97,9 @@ class TensorTable {
   int chunk_bits_;
   /// Room; as many records in it are made as there are rows.
   std::vector<Run<TensorRecord>> chunks_;
-  /// Nodes of the rows from 0 on, ascending; then those of the late ones, descending.
+  /// Nodes of the rows, ascending, and the rows of the late ones.
   std::pmr::vector<std::uint32_t> nodes_;
-  std::vector<std::uint32_t> late_nodes_;
+  std::map<std::uint32_t, std::size_t> late_nodes_;
 };
 
 class Graph {

@@ -3,6 +3,7 @@
 // PyTorch would refuse it, and so do we. Nothing is called, whatever the arguments are.
 #include "torch/graph_builder.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace flambeau {
@@ -228,16 +229,19 @@ Form GraphBuilder::ordered_dict_form(Ref ref, std::span<const Ref> args) {
   return Form::ordered_dict;
 }
 
-/// Classes that get their tensor by BUILD: the state's nodes come after the object's, and a state
-/// may hold another such object, so the later ones go first.
+/// Classes that get their content by BUILD. Tensors first: they are made of storages alone. Then
+/// parameters, whose tensor may stand in their arguments or in their state.
 void GraphBuilder::build_late() {
-  const Document& document = graph_->document_;
-  for (auto at = late_.rbegin(); at != late_.rend(); ++at) {
-    const GlobalMeaning& meaning = graph_->meaning(document.callable(*at));
+  const auto is_tensor = [&](Ref ref) {
+    return graph_->meaning(graph_->document_.callable(ref)).role != Role::parameter_class;
+  };
+  std::stable_partition(late_.begin(), late_.end(), is_tensor);
+  for (const Ref ref : late_) {
+    const GlobalMeaning& meaning = graph_->meaning(graph_->document_.callable(ref));
     TensorRecord record;
-    if (!rebuilder_.rebuild_from_state(*at, meaning, record)) continue;
-    graph_->tensors_->add_late(*at) = std::move(record);
-    mark(*at, Form::tensor);
+    if (!rebuilder_.rebuild_from_state(ref, meaning, record)) continue;
+    graph_->tensors_->add_late(ref) = std::move(record);
+    mark(ref, Form::tensor);
   }
 }
 

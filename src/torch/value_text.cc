@@ -109,7 +109,7 @@ std::string shallow_text(const Value& value, std::size_t max_length) {
   std::string_view comma;
   bool full = false;
   const auto add = [&](const std::string& part) {
-    full = text.size() + part.size() > max_length;
+    full = text.size() + comma.size() + part.size() > max_length;
     text.append(comma).append(full ? "…" : part);
     comma = ", ";
   };
