@@ -63,6 +63,12 @@ enum class TextOrigin : std::uint8_t {
   decoded
 };
 
+/// What an object's node holds beside the callable.
+struct Call {
+  Ref args;
+  std::uint32_t extra;  ///< ordinal + 1 in the table of extras, 0 for none
+};
+
 struct Node {
   NodeKind kind;
   /// Construction of an object; TextOrigin of a text; of a list, dict or set that has room for more
@@ -79,10 +85,7 @@ struct Node {
     const char* text;
     Ref* items;
     Ref near[2];  ///< the items of a tuple that has not more than these
-    struct {
-      Ref args;
-      std::uint32_t extra;  ///< ordinal + 1 in the table of extras, 0 for none
-    } call;
+    Call call;
     std::uint64_t bits;
   };
 };
