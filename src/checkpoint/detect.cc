@@ -132,7 +132,9 @@ std::optional<Sniffed> sniff_late_zip(std::string_view head) {
 /// Signatures first; the guesses by content go from the sure to the vague.
 Sniffed sniff_head(std::string_view head, std::uint64_t size) {
   if (size == 0) return {FileKind::other, "an empty file", false};
-  if (head.starts_with("PK\x03\x04") || head.starts_with("PK\x05\x06")) {
+  // An archive without records begins with its end records, of either size.
+  if (head.starts_with("PK\x03\x04") || head.starts_with("PK\x05\x06") ||
+      head.starts_with("PK\x06\x06")) {
     return {FileKind::zip, {}, false};
   }
   for (const Signature& each : kSignatures) {
