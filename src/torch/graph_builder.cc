@@ -93,13 +93,13 @@ void GraphBuilder::recognise_object(Ref ref) {
   if (!document.is(callable, NodeKind::global)) return;
   const GlobalMeaning& meaning = graph_->meaning(callable);
   if (meaning.role == Role::other) return refuse_unknown_rebuild(callable);
+  if (!document.is(document.args(ref), NodeKind::tuple)) return;
   const bool is_class = meaning.role == Role::tensor_typed || meaning.role == Role::tensor_class ||
                         (meaning.role == Role::parameter_class && document.extra(ref) != nullptr);
   if (is_class) {
     late_.push_back(ref);
     return;
   }
-  if (!document.is(document.args(ref), NodeKind::tuple)) return;
   if (meaning.role < Role::tensor_class) {
     const Form form = container_form(meaning.role, ref);
     if (form != Form::none) mark(ref, form);

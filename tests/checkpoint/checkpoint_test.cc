@@ -166,6 +166,24 @@ TEST(Checkpoint, LimitsReachEveryLayer) {
             ErrorCode::limit);
 }
 
+TEST(Checkpoint, RecordsAtOddPlacesAreCopied) {
+  int odd = 0;
+  for (std::size_t length = 1; length <= 4; ++length) {
+    const std::string key(length, 'k');
+    CheckpointBuilder file(py::tensor({.storage = {.key = key}}));
+    const BuiltZip zip = file.storage(key, kFour).zip({.alignment = 0});
+    const std::string content = zip.bytes;
+    const Checkpoint checkpoint = Checkpoint::from_memory(as_bytes(content));
+    const Tensor& tensor = checkpoint.tensor("");
+    EXPECT_EQ(tensor.to<float>(), kFour);
+    const auto place = std::bit_cast<std::uintptr_t>(tensor.storage().bytes().data());
+    if (place % alignof(float) == 0) continue;
+    ++odd;
+    EXPECT_EQ(code_of([&] { tensor.as<float>(); }), ErrorCode::not_viewable);
+  }
+  EXPECT_GT(odd, 0);
+}
+
 /// A source that says which bytes were read, of a file that is not in memory.
 class Recording final : public Source {
  public:

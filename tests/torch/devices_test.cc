@@ -94,6 +94,22 @@ TEST(MapLocation, MetaStillChecksTheViews) {
             ErrorCode::malformed_tensor);
 }
 
+TEST(MapLocation, MetaLeavesQuantizersAndSparsePartsTheirShapes) {
+  const py::Code scales = py::tensor({.size = {2}});
+  const py::Code quantized =
+      py::call("torch._utils._rebuild_qtensor",
+               {py::storage({.type = "torch.QInt8Storage", .key = "1"}), py::integer(0),
+                py::integers({2, 2}), py::integers({2, 1}),
+                py::tuple({py::global("torch.per_channel_affine"), scales, scales, py::integer(0)}),
+                py::boolean(false), py::none()});
+  CheckpointBuilder file(quantized);
+  file.storage("0", kFour).storage("1", std::string(4, '\1'));
+  const Checkpoint checkpoint = file.open({.map_location = "meta"});
+  EXPECT_EQ(checkpoint.tensor("").dtype(), DType::qi8);
+  EXPECT_EQ(checkpoint.tensor("").device(), "meta");
+  EXPECT_EQ(checkpoint.tensor("").find_part("scales")->kind(), TensorKind::meta);
+}
+
 TEST(MapLocation, AFunctionIsCalledOncePerStorage) {
   std::vector<std::string> calls;
   const RestoreFunction function = [&](const Storage& storage,

@@ -67,6 +67,20 @@ TEST(RebuildFromState, DataAreNeverInvented) {
   }
 }
 
+TEST(RebuildFromState, ArgumentsThatAreNoTupleLeaveTheCallAsData) {
+  for (const std::string_view name : {"torch.FloatTensor", "torch.nn.parameter.Parameter"}) {
+    for (const py::Code& args : {py::none(), py::integer(5), py::text("x"), py::list({})}) {
+      const py::Code call = py::global(name) + args + "R";
+      const Checkpoint checkpoint =
+          opened(py::list({call, py::build(call, py::integers({1, 2, 3}))}));
+      EXPECT_EQ(checkpoint.root()[0].kind(), Kind::object);
+      EXPECT_EQ(checkpoint.root()[1].kind(), Kind::object);
+      EXPECT_EQ(checkpoint.root()[1].state().size(), 3u);
+      EXPECT_TRUE(checkpoint.tensors().empty());
+    }
+  }
+}
+
 TEST(RebuildFromState, ParameterOfThreeItems) {
   const auto parameter = [](const py::Code& state) {
     return py::build(py::make("torch.nn.parameter.Parameter", {py::tensor()}), state);

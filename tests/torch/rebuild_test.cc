@@ -306,6 +306,9 @@ TEST(Rebuild, DeviceTensorsAreReadFromTheirCpuCopy) {
   const Tensor narrowed = opened(from_cpu(py::tensor(), "torch.bfloat16"));
   EXPECT_EQ(narrowed.dtype(), DType::bf16);
   EXPECT_EQ(narrowed.to<float>(), kFour);
+  const Tensor widened = opened(from_cpu(from_cpu(py::tensor(), "torch.float64"), "torch.float32"));
+  EXPECT_EQ(widened.dtype(), DType::f32);
+  EXPECT_EQ(widened.to<float>(), kFour);
   for (const std::string_view dtype :
        {"torch.float16", "torch.float64", "torch.int32", "torch.int64"}) {
     EXPECT_EQ(opened(from_cpu(py::tensor(), dtype)).to<float>(), kFour) << dtype;
