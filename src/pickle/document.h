@@ -10,6 +10,7 @@
 // takes from the memo is one.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -124,6 +125,12 @@ class Document {
   std::uint32_t node_count() const noexcept { return node_count_; }
   const Node& node(std::uint32_t ordinal) const noexcept {
     return nodes_[ordinal >> kChunkBits][ordinal & (kChunkSize - 1)];
+  }
+
+  /// The nodes from `ordinal` on that lie side by side: for passes over all of them.
+  std::span<const Node> run_from(std::uint32_t ordinal) const noexcept {
+    const std::uint32_t to_chunk_end = kChunkSize - (ordinal & (kChunkSize - 1));
+    return {&node(ordinal), std::min(to_chunk_end, node_count_ - ordinal)};
   }
 
   NodeKind kind(Ref ref) const noexcept {

@@ -19,8 +19,8 @@ constexpr int kHighestProtocol = 5;
 constexpr std::uint64_t kFrameHeader = 9;  // opcode and length
 // About what CPython's pickler writes for each value that it notes; memory that is reserved and not
 // touched costs nothing.
-constexpr std::size_t kBytesPerMemoEntry = 12;
-constexpr std::size_t kMostReserved = 1 << 20;
+constexpr std::size_t kBytesPerMemoEntry = 8;
+constexpr std::size_t kMostReserved = 1 << 22;
 
 }  // namespace
 

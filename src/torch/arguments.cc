@@ -4,17 +4,8 @@
 
 namespace flambeau {
 
-Arguments::Arguments(const Graph& graph, Ref args, std::string_view function,
-                     std::string_view where)
-    : graph_(graph), function_(function), where_(where) {
-  const Document& document = graph.document();
-  if (!document.is(args, NodeKind::tuple)) reject("the arguments are no tuple");
-  items_ = document.items(args);
-}
-
 /// PyTorch added arguments over the years, at the end: a range covers them all.
-void Arguments::require(std::size_t least, std::size_t most) const {
-  if (items_.size() >= least && items_.size() <= most) return;
+void Arguments::refuse_count(std::size_t least, std::size_t most) const {
   reject("{} arguments, {} to {} are wanted", items_.size(), least, most);
 }
 
@@ -26,6 +17,8 @@ void Arguments::refuse(std::size_t i, std::string_view what, std::string_view wa
 namespace {
 
 std::optional<std::int64_t> integer_of(const Document& document, Ref ref) {
+  if (is_small_integer(ref)) [[likely]]
+    return small_integer(ref);
   if (document.is(ref, NodeKind::integer)) return document.integer(ref);
   if (document.is(ref, NodeKind::boolean)) return ref == kTrue ? 1 : 0;
   return std::nullopt;
@@ -69,16 +62,17 @@ void Arguments::integers(std::size_t i, std::string_view what,
   if (kind != Kind::tuple && kind != Kind::list && kind != Kind::size) {
     refuse(i, what, "a tuple of integers");
   }
-  const auto items = graph_.elements(items_[i]);
+  const auto items =
+      kind == Kind::tuple ? graph_.document().items(items_[i]) : graph_.elements(items_[i]);
   if (items.size() > graph_.limits().max_dimensions) {
     fail(ErrorCode::limit, {where_}, "{}: {} dimensions, the limit is {}", function_, items.size(),
          graph_.limits().max_dimensions);
   }
-  out.clear();
-  for (const Ref item : items) {
-    const auto value = integer_of(graph_.document(), item);
+  out.resize(items.size());
+  for (std::size_t k = 0; k < items.size(); ++k) {
+    const auto value = integer_of(graph_.document(), items[k]);
     if (!value) refuse(i, what, "a tuple of integers of 64 bits");
-    out.push_back(*value);
+    out[k] = *value;
   }
 }
 

@@ -16,12 +16,19 @@ namespace flambeau {
 class Arguments {
  public:
   /// Error: `malformed_tensor` where `args` is no tuple.
-  Arguments(const Graph& graph, Ref args, std::string_view function, std::string_view where);
+  Arguments(const Graph& graph, Ref args, std::string_view function, std::string_view where)
+      : graph_(graph), function_(function), where_(where) {
+    if (!graph.document().is(args, NodeKind::tuple)) reject("the arguments are no tuple");
+    items_ = graph.document().items(args);
+  }
 
   std::size_t size() const noexcept { return items_.size(); }
   Ref operator[](std::size_t i) const noexcept { return items_[i]; }
   /// Error: `malformed_tensor` unless there are `least` to `most` arguments.
-  void require(std::size_t least, std::size_t most) const;
+  void require(std::size_t least, std::size_t most) const {
+    if (size() < least || size() > most) [[unlikely]]
+      refuse_count(least, most);
+  }
 
   /// Integers and booleans; `malformed_tensor` for all else and for what 64 bits cannot hold.
   std::int64_t integer(std::size_t i, std::string_view what) const;
@@ -44,6 +51,8 @@ class Arguments {
   std::string_view where() const noexcept { return where_; }
 
  private:
+  [[noreturn, gnu::cold]] void refuse_count(std::size_t least, std::size_t most) const;
+
   const Graph& graph_;
   std::span<const Ref> items_;
   std::string_view function_;

@@ -21,6 +21,16 @@ constexpr std::array kRows = {
 #undef FLAMBEAU_GLOBAL
 };
 
+/// Names by role; the first spelling is today's.
+constexpr auto kNameOfRole = [] {
+  std::array<std::string_view, static_cast<std::size_t>(Role::numpy_dtype) + 1> names;
+  names.fill("tensor");
+  for (auto row = kRows.rbegin(); row != kRows.rend(); ++row) {
+    names[static_cast<std::size_t>(row->role)] = row->name;
+  }
+  return names;
+}();
+
 // Old tensor classes and dtypes are looked for below torch only.
 bool is_torch_module(std::string_view module) {
   return module == "torch" || module.starts_with("torch.");
@@ -49,6 +59,10 @@ std::optional<GlobalMeaning> tensor_meaning(std::string_view module, std::string
 }
 
 }  // namespace
+
+std::string_view function_name(Role role) noexcept {
+  return kNameOfRole[static_cast<std::size_t>(role)];
+}
 
 GlobalMeaning meaning_of(std::string_view module, std::string_view name) noexcept {
   if (const auto storage = storage_meaning(name)) return *storage;

@@ -61,4 +61,7 @@ struct GlobalMeaning {
 /// contains "Storage" is looked up without its module.
 GlobalMeaning meaning_of(std::string_view module, std::string_view name) noexcept;
 
+/// The name of a role's function for messages, as PyTorch spells it today.
+std::string_view function_name(Role role) noexcept;
+
 }  // namespace flambeau

@@ -22,9 +22,10 @@ const T* find_by_node(const std::vector<std::pair<std::uint32_t, T>>& table, Ref
 TensorTable::TensorTable(std::pmr::memory_resource* memory, std::size_t expected)
     : memory_(memory), nodes_(memory) {
   constexpr std::size_t kSmallest = 64;
-  constexpr std::size_t kLargest = std::size_t{1} << 15;
+  // One chunk for a million tensors: what is not touched takes no memory.
+  constexpr std::size_t kLargest = std::size_t{1} << 20;
   chunk_bits_ = std::countr_zero(std::bit_ceil(std::clamp(expected, kSmallest, kLargest)));
-  nodes_.reserve(std::min(expected, kLargest));
+  nodes_.reserve(expected);
 }
 
 TensorTable::~TensorTable() {
@@ -32,25 +33,18 @@ TensorTable::~TensorTable() {
 }
 
 /// Room comes in chunks that are never moved, since handles point into them.
-TensorRecord& TensorTable::next() {
+void TensorTable::append(TensorRecord&& record) {
   const std::size_t row = size();
   if (row >> chunk_bits_ == chunks_.size()) {
     chunks_.push_back(make_run<TensorRecord>(memory_, std::size_t{1} << chunk_bits_));
   }
-  return *std::construct_at(&at(row));
+  std::construct_at(&at(row), std::move(record));
 }
 
-TensorRecord& TensorTable::add(Ref node) {
-  TensorRecord& record = next();
-  nodes_.push_back(bits_of(node));
-  return record;
-}
-
-TensorRecord& TensorTable::add_late(Ref node) {
+void TensorTable::add_late(Ref node, TensorRecord&& record) {
   const std::size_t row = size();
-  TensorRecord& record = next();
+  append(std::move(record));
   late_nodes_.emplace(bits_of(node), row);
-  return record;
 }
 
 std::optional<std::size_t> TensorTable::find(Ref node, std::size_t hint) const noexcept {

@@ -78,9 +78,12 @@ class TensorTable {
   TensorTable& operator=(const TensorTable&) = delete;
   ~TensorTable();
 
-  TensorRecord& add(Ref node);
+  void add(Ref node, TensorRecord&& record) {
+    append(std::move(record));
+    nodes_.push_back(bits_of(node));
+  }
   /// The same for a node that is below the last, in any order; these few are looked up in a map.
-  TensorRecord& add_late(Ref node);
+  void add_late(Ref node, TensorRecord&& record);
   std::size_t size() const noexcept { return nodes_.size() + late_nodes_.size(); }
   const TensorRecord& record(std::size_t row) const noexcept { return at(row); }
   /// The row of a node. `hint` is looked at first: rows are in node order, so a walk in that order
@@ -88,7 +91,7 @@ class TensorTable {
   std::optional<std::size_t> find(Ref node, std::size_t hint = 0) const noexcept;
 
  private:
-  TensorRecord& next();
+  void append(TensorRecord&& record);
   TensorRecord& at(std::size_t row) const noexcept {
     return chunks_[row >> chunk_bits_][row & ((std::size_t{1} << chunk_bits_) - 1)];
   }
@@ -125,6 +128,7 @@ class Graph {
   /// Of a `tensor` node.
   Tensor tensor(Ref ref, std::size_t hint = 0) const;
   Tensor tensor_at(std::size_t row) const;
+  std::size_t tensor_count() const noexcept { return tensors_->size(); }
   std::optional<std::size_t> tensor_row(Ref ref, std::size_t hint) const noexcept {
     return tensors_->find(ref, hint);
   }

@@ -27,7 +27,12 @@ GraphBuilder::GraphBuilder(Document document, std::shared_ptr<const StorageTable
 /// all but the forms that get their content by BUILD.
 std::unique_ptr<Graph> GraphBuilder::build() {
   find_meanings();
-  for (std::uint32_t i = 0; i < graph_->document_.node_count(); ++i) recognise(node_ref(i));
+  const std::uint32_t count = graph_->document_.node_count();
+  for (std::uint32_t first = 0; first < count;) {
+    const auto run = graph_->document_.run_from(first);
+    for (std::uint32_t i = 0; i < run.size(); ++i) recognise(run[i].kind, node_ref(first + i));
+    first += static_cast<std::uint32_t>(run.size());
+  }
   build_late();
   return std::move(graph_);
 }
@@ -49,8 +54,7 @@ void GraphBuilder::mark(Ref ref, Form form, DType dtype) {
 }
 
 /// Strings, numbers and containers mean what they are.
-void GraphBuilder::recognise(Ref ref) {
-  const NodeKind kind = graph_->document_.node(bits_of(ref)).kind;
+inline void GraphBuilder::recognise(NodeKind kind, Ref ref) {
   if (kind == NodeKind::object) {
     recognise_object(ref);
   } else if (kind == NodeKind::persistent) {
@@ -107,7 +111,7 @@ void GraphBuilder::recognise_object(Ref ref) {
   }
   TensorRecord record;
   if (!rebuilder_.rebuild(meaning.role, document.args(ref), record)) return;
-  graph_->tensors_->add(ref) = std::move(record);
+  graph_->tensors_->add(ref, std::move(record));
   mark(ref, Form::tensor);
 }
 
@@ -240,7 +244,7 @@ void GraphBuilder::build_late() {
     const GlobalMeaning& meaning = graph_->meaning(graph_->document_.callable(ref));
     TensorRecord record;
     if (!rebuilder_.rebuild_from_state(ref, meaning, record)) continue;
-    graph_->tensors_->add_late(ref) = std::move(record);
+    graph_->tensors_->add_late(ref, std::move(record));
     mark(ref, Form::tensor);
   }
 }

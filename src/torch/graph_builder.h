@@ -47,7 +47,7 @@ class GraphBuilder {
 
  private:
   void find_meanings();
-  void recognise(Ref ref);
+  void recognise(NodeKind kind, Ref ref);
   void recognise_persistent(Ref ref);
   void recognise_text(Ref ref);
   void recognise_object(Ref ref);

@@ -47,7 +47,9 @@ void Listing::walk(bool first_paths_only) {
   next_tensor_ = 0;
   bytes_ = 0;
   rows_.clear();
+  rows_.reserve(graph_.tensor_count());
   last_steps_.clear();
+  last_steps_.reserve(graph_.tensor_count());
   entered_.clear();
   pending_.assign(1, {document.root(), kNoParent, {}});
   closed_.assign(document.node_count(), false);
@@ -91,13 +93,20 @@ bool Listing::enter(const Pending& at) {
   return true;
 }
 
-/// Pushes the children that may lead to tensors, the first one on top.
+/// Tensors before the first container are rows at once. From there on the children that may lead to
+/// tensors wait, the first one on top.
 void Listing::push_children(Ref container, std::uint32_t entered) {
   const auto first = static_cast<std::ptrdiff_t>(pending_.size());
+  bool has_waiting = false;
   for_each_child(graph_, container, [&](const Step& step, Ref child) {
     if (!is_node(child)) return;
     const Kind kind = graph_.kind(child);
-    if (kind == Kind::tensor || is_container(kind)) pending_.push_back({child, entered, step});
+    if (kind == Kind::tensor && !has_waiting) {
+      add_row({child, entered, step});
+    } else if (kind == Kind::tensor || is_container(kind)) {
+      has_waiting = true;
+      pending_.push_back({child, entered, step});
+    }
   });
   std::reverse(pending_.begin() + first, pending_.end());
 }

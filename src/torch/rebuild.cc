@@ -7,22 +7,6 @@
 
 namespace flambeau {
 
-/// The first spelling of a role is today's.
-std::string_view function_name(Role role) noexcept {
-  static constexpr struct {
-    Role role;
-    std::string_view name;
-  } kNames[] = {
-#define FLAMBEAU_GLOBAL(role, module, name) {Role::role, name},
-#include "torch/globals.def"
-#undef FLAMBEAU_GLOBAL
-  };
-  for (const auto& row : kNames) {
-    if (row.role == role) return row.name;
-  }
-  return "tensor";
-}
-
 /// One branch for each form. The class `Parameter` is called like the function that replaced it.
 bool TensorRebuilder::rebuild(Role role, Ref args_ref, TensorRecord& out) {
   const bool is_rebuild = role >= Role::rebuild_tensor && role <= Role::jagged_class;

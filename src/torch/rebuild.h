@@ -59,7 +59,4 @@ class TensorRebuilder {
   std::vector<std::int64_t> stride_;
 };
 
-/// The spelling of a rebuild function for messages.
-std::string_view function_name(Role role) noexcept;
-
 }  // namespace flambeau

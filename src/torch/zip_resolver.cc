@@ -27,15 +27,20 @@ std::optional<StorageResolver::Share> ZipResolver::resolve(const Graph& graph, R
   const Document& document = graph.document();
   if (!document.is(id, NodeKind::tuple)) return std::nullopt;
   const auto items = document.items(id);
-  const bool is_storage =
-      !items.empty() && graph.kind(items[0]) == Kind::string && graph.text(items[0]) == "storage";
-  if (!is_storage) return std::nullopt;
+  if (items.empty() || !is_storage_word(graph, items[0])) return std::nullopt;
   const Id parsed = parse(graph, items);
   return Share{find_or_add(parsed), parsed.dtype};
 }
 
-/// Class and location are nearly always the very nodes of the id before, so they are compared by
-/// identity first.
+/// Word, class and location are nearly always the very nodes of the id before, so they are compared
+/// by identity first.
+bool ZipResolver::is_storage_word(const Graph& graph, Ref word) {
+  if (word == last_word_ && is_node(word)) return true;
+  const bool is_storage = graph.kind(word) == Kind::string && graph.text(word) == "storage";
+  if (is_storage) last_word_ = word;
+  return is_storage;
+}
+
 ZipResolver::Id ZipResolver::parse(const Graph& graph, std::span<const Ref> items) {
   const auto refuse = [&](std::string_view what) {
     fail(ErrorCode::malformed_tensor, {options_.where}, "persistent id of a storage: {}", what);

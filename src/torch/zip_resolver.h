@@ -36,6 +36,7 @@ class ZipResolver : public StorageResolver {
     DType dtype;
     std::uint64_t size;
   };
+  bool is_storage_word(const Graph& graph, Ref word);
   Id parse(const Graph& graph, std::span<const Ref> items);
   std::uint32_t find_or_add(const Id& id);
   std::uint32_t add(const Id& id, std::uint32_t record);
@@ -53,7 +54,8 @@ class ZipResolver : public StorageResolver {
   std::size_t next_record_ = 0;
   std::vector<Storage> restored_;
   std::vector<Note> notes_;
-  /// The last class and tag looked at: nearly every id repeats them.
+  /// The last word, class and tag looked at: nearly every id repeats them.
+  Ref last_word_ = kNone;
   Ref last_class_ = kNone;
   Ref last_tag_ = kNone;
   GlobalMeaning class_meaning_;

@@ -4,6 +4,7 @@
 #include "torch/zip_storages.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "base/fail.h"
@@ -11,15 +12,21 @@
 
 namespace flambeau {
 
-ZipStorages::ZipStorages(ArchiveReader archive, std::shared_ptr<const void> keys_owner, bool verify)
+ZipStorages::ZipStorages(ArchiveReader archive, Block pickle, bool verify)
     : archive_(std::move(archive)),
-      keys_owner_(std::move(keys_owner)),
+      pickle_(std::move(pickle)),
       verify_(verify),
       rows_(page_memory()) {
   rows_.reserve(archive_.size());
 }
 
+/// Nearly every key stands in the pickle, which the table keeps alive anyway.
 std::string_view ZipStorages::keep(std::string_view text) {
+  const std::less_equal<const char*> not_after;
+  const std::string_view pickle = as_text(pickle_.bytes);
+  const bool is_in_pickle = not_after(pickle.data(), text.data()) &&
+                            not_after(text.data() + text.size(), pickle.data() + pickle.size());
+  if (is_in_pickle) return text;
   const auto copy = texts_.take(text.size());
   std::copy(text.begin(), text.end(), copy.begin());
   return {copy.data(), copy.size()};

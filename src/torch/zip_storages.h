@@ -41,8 +41,8 @@ struct StorageRow {
 /// read and verified, which is guarded.
 class ZipStorages : public StorageTable {
  public:
-  /// `keys_owner` keeps the texts of the keys alive: the pickle's bytes.
-  ZipStorages(ArchiveReader archive, std::shared_ptr<const void> keys_owner, bool verify);
+  /// Keys are mostly texts of the pickle, so a share in its bytes is kept.
+  ZipStorages(ArchiveReader archive, Block pickle, bool verify);
 
   std::uint32_t add(StorageRow row) {
     rows_.push_back(row);
@@ -51,7 +51,7 @@ class ZipStorages : public StorageTable {
   StorageRow& row(std::uint32_t index) noexcept { return rows_[index]; }
   const StorageRow& row(std::uint32_t index) const noexcept { return rows_[index]; }
   std::uint32_t row_count() const noexcept { return static_cast<std::uint32_t>(rows_.size()); }
-  /// A copy of a text that lives as long as the table.
+  /// The text, or a copy of it, that lives as long as the table.
   std::string_view keep(std::string_view text);
   /// Ordinal of a location tag; the same for equal tags.
   std::uint16_t device_ordinal(std::string_view tag);
@@ -80,7 +80,7 @@ class ZipStorages : public StorageTable {
   std::string name_of(std::uint32_t index) const;
 
   ArchiveReader archive_;
-  std::shared_ptr<const void> keys_owner_;
+  Block pickle_;
   bool verify_;
   std::pmr::vector<StorageRow> rows_;
   std::vector<std::string> devices_;
