@@ -48,4 +48,16 @@ decltype(auto) with_context(std::string_view where, F&& f) {
   }
 }
 
+/// Runs `f`; an `Error` about `where` that leaves it without an offset gets the one that
+/// `offset_of()` gives, a `std::optional<std::uint64_t>`, which is asked only then.
+template <typename F, typename OffsetOf>
+decltype(auto) with_offset(std::string_view where, OffsetOf&& offset_of, F&& f) {
+  try {
+    return std::forward<F>(f)();
+  } catch (const Error& error) {
+    if (error.where() != where || error.offset()) raise(error);
+    raise(Error(error.code(), error.where(), offset_of(), error.message()));
+  }
+}
+
 }  // namespace flambeau

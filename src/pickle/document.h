@@ -240,6 +240,10 @@ struct ParseOptions {
 /// refuses (stack underflow, a missing memo entry, APPEND on what is no list, …); `limit`.
 Document parse_pickle(Bytes pickle, const ParseOptions& options = {});
 
+/// Where the instruction that makes node `ordinal` begins. Documents don't keep this: the pickle is
+/// run once more, up to there. It must be the one that `parse_pickle` took with these options.
+std::uint64_t offset_of_node(Bytes pickle, const ParseOptions& options, std::uint32_t ordinal);
+
 /// A tensor library's own bytes in a Python 2 string are text in some encoding; these two are the
 /// ways to look at them. `decode_byte_string("utf-8" | "ascii" | "latin1", bytes)` gives UTF-8, or
 /// nothing where the bytes are not in that encoding.

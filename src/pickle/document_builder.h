@@ -28,6 +28,7 @@ class DocumentBuilder {
 
   /// What has been built so far.
   const Document& document() const noexcept { return document_; }
+  std::uint32_t node_count() const noexcept { return count_; }
 
   /// An integer, in place where it is small.
   Ref add_integer(std::int64_t value) {

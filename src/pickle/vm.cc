@@ -50,6 +50,18 @@ Document Vm::run() {
   return finish(decoder.offset());
 }
 
+std::uint64_t Vm::run_to(std::uint32_t ordinal) {
+  Decoder decoder(pickle_, step_.where, limits_.max_pickle_size);
+  Instruction ins;
+  while (document_.node_count() <= ordinal) {
+    decoder.decode(ins);
+    step_.offset = ins.offset;
+    step_.op = ins.op;
+    execute(ins.op, ins);
+  }
+  return step_.offset;
+}
+
 [[gnu::always_inline]] inline void Vm::execute(Opcode op, const Instruction& ins) {
   const auto index = static_cast<std::uint64_t>(ins.integer);
   switch (op) {
@@ -381,6 +393,10 @@ void Vm::build() {
 
 Document parse_pickle(Bytes pickle, const ParseOptions& options) {
   return Vm(pickle, options).run();
+}
+
+std::uint64_t offset_of_node(Bytes pickle, const ParseOptions& options, std::uint32_t ordinal) {
+  return Vm(pickle, options).run_to(ordinal);
 }
 
 }  // namespace flambeau

@@ -25,6 +25,8 @@ class Vm {
 
   /// Runs to STOP. `parse_pickle` says what it refuses.
   Document run();
+  /// Runs until node `ordinal` is there. The offset of the instruction that made it.
+  std::uint64_t run_to(std::uint32_t ordinal);
 
  private:
   /// A reference that no value has.

@@ -27,6 +27,12 @@ GraphBuilder::GraphBuilder(Document document, std::shared_ptr<const StorageTable
 /// all but the forms that get their content by BUILD.
 std::unique_ptr<Graph> GraphBuilder::build() {
   find_meanings();
+  with_offset(
+      options_.where, [&] { return current_offset(); }, [&] { recognise_all(); });
+  return std::move(graph_);
+}
+
+void GraphBuilder::recognise_all() {
   const std::uint32_t count = graph_->document_.node_count();
   for (std::uint32_t first = 0; first < count;) {
     const auto run = graph_->document_.run_from(first);
@@ -34,7 +40,13 @@ std::unique_ptr<Graph> GraphBuilder::build() {
     first += static_cast<std::uint32_t>(run.size());
   }
   build_late();
-  return std::move(graph_);
+}
+
+std::optional<std::uint64_t> GraphBuilder::current_offset() const {
+  if (options_.pickle.empty() || !is_node(current_)) return std::nullopt;
+  ParseOptions options;
+  options.limits = options_.limits;
+  return offset_of_node(options_.pickle, options, bits_of(current_));
 }
 
 /// Each distinct global is looked up once, however many tensors name it.
@@ -56,8 +68,10 @@ void GraphBuilder::mark(Ref ref, Form form, DType dtype) {
 /// Strings, numbers and containers mean what they are.
 inline void GraphBuilder::recognise(NodeKind kind, Ref ref) {
   if (kind == NodeKind::object) {
+    current_ = ref;
     recognise_object(ref);
   } else if (kind == NodeKind::persistent) {
+    current_ = ref;
     recognise_persistent(ref);
   } else if (kind == NodeKind::byte_string) {
     recognise_text(ref);
@@ -241,6 +255,7 @@ void GraphBuilder::build_late() {
   };
   std::stable_partition(late_.begin(), late_.end(), is_tensor);
   for (const Ref ref : late_) {
+    current_ = ref;
     const GlobalMeaning& meaning = graph_->meaning(graph_->document_.callable(ref));
     TensorRecord record;
     if (!rebuilder_.rebuild_from_state(ref, meaning, record)) continue;

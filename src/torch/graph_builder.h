@@ -32,6 +32,8 @@ struct GraphOptions {
   std::string_view encoding = "utf-8";
   /// Name of the pickle for messages.
   std::string_view where = "data.pkl";
+  /// Its bytes, where errors are to say at which of them a call stands.
+  Bytes pickle;
   /// The file's byte order is not the host's.
   bool swapped = false;
   /// Where tables of tensors get their memory; outlives the graph.
@@ -47,6 +49,7 @@ class GraphBuilder {
 
  private:
   void find_meanings();
+  void recognise_all();
   void recognise(NodeKind kind, Ref ref);
   void recognise_persistent(Ref ref);
   void recognise_text(Ref ref);
@@ -56,6 +59,7 @@ class GraphBuilder {
   Form ordered_dict_form(Ref ref, std::span<const Ref> args);
   void build_late();
   void refuse_unknown_rebuild(Ref callable) const;
+  std::optional<std::uint64_t> current_offset() const;
   void mark(Ref ref, Form form, DType dtype = DType::u8);
 
   std::unique_ptr<Graph> graph_;
@@ -63,6 +67,8 @@ class GraphBuilder {
   GraphOptions options_;
   TensorRebuilder rebuilder_;
   std::vector<Ref> late_;
+  /// The call or id that is being looked at.
+  Ref current_ = kNone;
 };
 
 }  // namespace flambeau

@@ -130,6 +130,7 @@ LoadedZip load_zip(ArchiveReader archive, const LoadOptions& options) {
                        {.limits = options.limits,
                         .encoding = options.encoding,
                         .where = pickle.name,
+                        .pickle = pickle.block.bytes,
                         .swapped = (loaded.byteorder == "little") != host_is_little,
                         .memory = page_memory()});
   loaded.graph = builder.build();

@@ -74,6 +74,20 @@ TEST(WithContext, DoesNotRepeatAPlaceThatIsThere) {
   EXPECT_EQ(within("model.pt2"), "model.pt: model.pt2");
 }
 
+TEST(WithOffset, AddsOneWhereThePlaceHasNone) {
+  const auto offset_of = [](Place place) {
+    return error_of([&] {
+             with_offset(
+                 "data.pkl", [] { return std::optional<std::uint64_t>(5); },
+                 [&] { fail(ErrorCode::malformed_tensor, place, "x"); });
+           })
+        ->offset();
+  };
+  EXPECT_EQ(offset_of({"data.pkl"}), 5u);
+  EXPECT_EQ(offset_of({"data.pkl", 8}), 8u);
+  EXPECT_EQ(offset_of({"data/0"}), std::nullopt);
+}
+
 TEST(WithContext, GivesBackWhatTheCallGives) {
   EXPECT_EQ(with_context("model.pt", [] { return 7; }), 7);
   int number = 1;

@@ -326,5 +326,21 @@ TEST(Rebuild, UnknownRebuildFunctionsAreNamed) {
   EXPECT_EQ(root_value(open_value(py::call("torch._utils._other", {}))).kind(), Kind::object);
 }
 
+/// Of the opcode that makes the object, not of its arguments or of what follows.
+TEST(Rebuild, ErrorsSayWhereTheCallStands) {
+  const py::Code sound = py::tensor({.size = {4}, .stride = {1}});
+  const py::Code beyond = py::tensor({.size = {5}, .stride = {1}});
+  const py::Code strange = py::persistent(py::tuple({py::text("storage"), py::text("1")}));
+  const auto offset_of = [](const py::Code& value) {
+    return error_of([&] { opened(value); })->offset();
+  };
+  const std::size_t start = py::dump({}).size() - 1;  // PROTO before it, STOP behind it
+  EXPECT_EQ(offset_of(beyond), start + beyond.size() - 1);
+  const py::Code list = py::list({sound, beyond, sound});
+  EXPECT_EQ(offset_of(list),
+            start + std::string_view("](").size() + sound.size() + beyond.size() - 1);
+  EXPECT_EQ(offset_of(strange), start + strange.size() - 1);
+}
+
 }  // namespace
 }  // namespace flambeau::testing
