@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <atomic>
+#include <latch>
 #include <thread>
 
 #include "base/bytes.h"
@@ -314,6 +317,74 @@ TEST(Threads, OneCheckpointAnswersMany) {
     }
     threads.clear();
     EXPECT_EQ(wrong, 0);
+  }
+}
+
+/// Runs `question` in eight threads that begin together; how many of them it answered with false.
+template <typename F>
+int wrong_answers(const F& question) {
+  constexpr int kThreads = 8;
+  std::atomic<int> wrong = 0;
+  std::latch start(kThreads);
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < kThreads; ++t) {
+      threads.emplace_back([&] {
+        start.arrive_and_wait();
+        if (!question()) ++wrong;
+      });
+    }
+  }
+  return wrong;
+}
+
+/// Asks everything that a checkpoint of `model()` makes late: names, paths, bytes, checksums.
+bool answers_rightly(const Checkpoint& checkpoint) {
+  bool right = checkpoint.find("['model']['w']") == checkpoint.find("model.w");
+  std::vector<std::string> paths;
+  for (std::size_t i = 0; i < checkpoint.tensors().size(); ++i) {
+    const auto& [name, tensor] = checkpoint.tensors()[i];
+    paths.push_back(checkpoint.path(i));
+    right &= checkpoint.find(paths.back()) == &tensor;
+    tensor.storage().verify();
+    right &= tensor.storage().bytes().size() == kFour.size() * sizeof(float);
+    std::vector<std::byte> copy(tensor.nbytes());
+    tensor.copy_to(copy);
+    right &= sha256(tensor) == sha256(tensor.contiguous());
+    const std::vector<float> elements = tensor.to<float>();
+    right &= std::ranges::equal(std::as_bytes(std::span(elements)), copy);
+    right &= to_string(tensor).starts_with("tensor([");
+    right &= name == checkpoint.tensors()[i].name;
+  }
+  right &= paths[1] == "['model']['b']" && checkpoint.value(paths[1]).kind() == Kind::tensor;
+  right &= checkpoint.root()["epoch"].as_int() == 3 && checkpoint.facts().storage_count == 1;
+  return right && read_tensors(std::vector<Tensor>{checkpoint.tensor("model.w")}).size() == 1;
+}
+
+TEST(Threads, TheFirstQuestionsComeTogether) {
+  const TemporaryFolder folder;
+  const std::array paths = {folder.write("stored.pt", model().zip().bytes),
+                            folder.write("deflated.pt", model().deflated().zip().bytes)};
+  for (const std::string& path : paths) {
+    for (const bool mapped : {true, false}) {
+      const Checkpoint checkpoint = Checkpoint::open(path, {.mapped = mapped});
+      EXPECT_EQ(wrong_answers([&] { return answers_rightly(checkpoint); }), 0) << path << mapped;
+    }
+  }
+}
+
+TEST(Threads, EveryThreadHearsOfDamage) {
+  BuiltZip zip = model().zip();
+  zip.bytes[zip.records[1].data] ^= 1;
+  for (const SourcePtr& source : {zip.source(), read_only_by_calls(zip.source())}) {
+    const Checkpoint checkpoint = Checkpoint::open(source);
+    const auto is_refused = [&] {
+      return code_of([&] { checkpoint.tensor("model.w").to<float>(); }) == ErrorCode::checksum &&
+             code_of([&] { checkpoint.find("twice.b"); }) == ErrorCode::ambiguous &&
+             code_of([&] { checkpoint.tensors()[0].tensor.storage().verify(); }) ==
+                 ErrorCode::checksum;
+    };
+    EXPECT_EQ(wrong_answers(is_refused), 0);
   }
 }
 
