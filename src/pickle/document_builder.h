@@ -73,7 +73,7 @@ class DocumentBuilder {
   Ref add_tuple(std::span<const Ref> items) {
     if (items.size() > kNearItems) return add_items_node(NodeKind::tuple, items);
     Node& node = add(NodeKind::tuple, static_cast<std::uint32_t>(items.size()));
-    node.near[0] = items.size() > 0 ? items[0] : kNone;
+    node.near[0] = items.empty() ? kNone : items[0];
     node.near[1] = items.size() > 1 ? items[1] : kNone;
     return last();
   }

@@ -213,7 +213,7 @@ Key Keys::key_of_real(Ref ref) const {
 }
 
 std::uint64_t Keys::hash(const Key& key) const noexcept {
-  const auto tag = static_cast<std::uint64_t>(key.tag);
+  const std::uint64_t tag = static_cast<unsigned char>(key.tag);
   if (!key.text.empty()) return hash_text(key.text, seed_ ^ tag);
   return fold(fold(key.word ^ seed_, kMultiplier), seed_ ^ tag ^ kMultiplier);
 }

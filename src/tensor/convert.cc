@@ -109,7 +109,7 @@ void widen(Bytes stored, Lane* out) noexcept {
   for (std::size_t i = 0; i + sizeof(Stored) <= stored.size(); i += sizeof(Stored)) {
     Stored value;
     std::memcpy(&value, stored.data() + i, sizeof value);
-    *out++ = static_cast<Lane>(value);
+    *out++ = static_cast<Lane>(value);  // NOLINT(bugprone-signed-char-misuse): int8 is a number
   }
 }
 
