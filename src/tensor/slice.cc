@@ -36,9 +36,9 @@ void check_sliceable(const Tensor& tensor) {
 std::shared_ptr<const TensorExtension> slice_extension(const TensorExtension& whole,
                                                        std::int64_t start, std::int64_t stop,
                                                        std::int64_t step) {
-  TensorExtension extension = whole;
-  for (auto& [name, part] : extension.parts) part = part.slice(0, start, stop, step);
-  return std::make_shared<const TensorExtension>(std::move(extension));
+  auto extension = std::make_shared<TensorExtension>(whole);
+  for (auto& [name, part] : extension->parts) part = part.slice(0, start, stop, step);
+  return extension;
 }
 
 }  // namespace

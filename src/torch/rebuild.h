@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -44,7 +45,8 @@ class TensorRebuilder {
   void per_channel(const Arguments& params, const Arguments& args, TensorRecord& out);
   void sparse_coo(const Arguments& data, TensorRecord& out);
   void sparse_compressed(const Arguments& data, TensorKind kind, TensorRecord& out);
-  void finish_parts(TensorExtension extension, const TensorRecord& values, TensorRecord& out);
+  void finish_parts(std::shared_ptr<const TensorExtension> extension, const TensorRecord& values,
+                    TensorRecord& out);
   void subclass(const Arguments& args, TensorRecord& out);
   void inner_tensors(Ref state, TensorExtension& extension) const;
   void add_inner(Ref pairs_of, TensorExtension& extension) const;

@@ -42,10 +42,10 @@ Tensor TensorRebuilder::part(Ref tensor) const {
 }
 
 /// A tensor of parts shows the element type of its values.
-void TensorRebuilder::finish_parts(TensorExtension extension, const TensorRecord& values,
-                                   TensorRecord& out) {
+void TensorRebuilder::finish_parts(std::shared_ptr<const TensorExtension> extension,
+                                   const TensorRecord& values, TensorRecord& out) {
   out.dtype = values.dtype;
-  out.extension = std::make_shared<TensorExtension>(std::move(extension));
+  out.extension = std::move(extension);
 }
 
 /// `_rebuild_qtensor(storage, offset, size, stride, qparams, requires_grad, hooks)`.
@@ -70,10 +70,10 @@ void TensorRebuilder::quantizer(const Arguments& args, TensorRecord& out) {
   const std::string_view scheme =
       is_global ? graph_.document().global(params[0]).name : std::string_view();
   if (scheme == "per_tensor_affine" && params.size() == 3) {
-    TensorExtension extension;
-    extension.quantizer = Quantizer{std::string(scheme), params.real(1, "scale"),
-                                    params.integer(2, "zero_point"), std::nullopt};
-    out.extension = std::make_shared<TensorExtension>(std::move(extension));
+    const auto extension = std::make_shared<TensorExtension>();
+    extension->quantizer = Quantizer{std::string(scheme), params.real(1, "scale"),
+                                     params.integer(2, "zero_point"), std::nullopt};
+    out.extension = extension;
   } else if (scheme == "per_channel_affine" && params.size() == 4) {
     per_channel(params, args, out);
   } else {
@@ -90,17 +90,17 @@ void TensorRebuilder::per_channel(const Arguments& params, const Arguments& args
     args.reject("axis {} of {} dimensions", axis, shape.size());
   }
   const std::int64_t channels = shape[static_cast<std::size_t>(axis)];
-  TensorExtension extension;
-  extension.quantizer = Quantizer{"per_channel_affine", 1, 0, axis};
-  extension.parts.emplace_back("scales", channel_numbers(params, 1, "scales"));
-  extension.parts.emplace_back("zero_points", channel_numbers(params, 2, "zero_points"));
-  for (const auto& [name, each] : extension.parts) {
+  const auto extension = std::make_shared<TensorExtension>();
+  extension->quantizer = Quantizer{"per_channel_affine", 1, 0, axis};
+  extension->parts.emplace_back("scales", channel_numbers(params, 1, "scales"));
+  extension->parts.emplace_back("zero_points", channel_numbers(params, 2, "zero_points"));
+  for (const auto& [name, each] : extension->parts) {
     const bool is_plain = each.kind() == TensorKind::strided || each.kind() == TensorKind::meta;
     if (!is_plain || each.ndim() != 1 || each.shape()[0] != channels) {
       args.reject("{} must have one element for each of {} channels", name, channels);
     }
   }
-  out.extension = std::make_shared<TensorExtension>(std::move(extension));
+  out.extension = extension;
 }
 
 /// A tensor, or in old files a list of numbers.
@@ -158,16 +158,16 @@ void TensorRebuilder::sparse_coo(const Arguments& data, TensorRecord& out) {
     data.reject("indices {}, values {} and size {} do not belong together", to_string(index_shape),
                 to_string(value_shape), to_string(size_));
   }
-  TensorExtension extension;
-  extension.parts.emplace_back("indices", part(data[0]));
-  extension.parts.emplace_back("values", part(data[1]));
+  const auto extension = std::make_shared<TensorExtension>();
+  extension->parts.emplace_back("indices", part(data[0]));
+  extension->parts.emplace_back("values", part(data[1]));
   if (data.size() > 3 && graph_.kind(data[3]) != Kind::none) {
-    extension.is_coalesced = data.boolean(3, "is_coalesced");
+    extension->is_coalesced = data.boolean(3, "is_coalesced");
   }
   out.kind = TensorKind::sparse_coo;
   out.dimensions = Dimensions(size_, {});
   out.requires_grad = values.requires_grad;
-  finish_parts(std::move(extension), values, out);
+  finish_parts(extension, values, out);
 }
 
 /// `(compressed indices, plain indices, values, size)`.
@@ -190,14 +190,14 @@ void TensorRebuilder::sparse_compressed(const Arguments& data, TensorKind kind, 
                 to_string(compressed.dimensions.shape()), to_string(plain.dimensions.shape()),
                 to_string(values.dimensions.shape()), to_string(size_));
   }
-  TensorExtension extension;
-  extension.parts.emplace_back(by_row ? "crow_indices" : "ccol_indices", part(data[0]));
-  extension.parts.emplace_back(by_row ? "col_indices" : "row_indices", part(data[1]));
-  extension.parts.emplace_back("values", part(data[2]));
+  const auto extension = std::make_shared<TensorExtension>();
+  extension->parts.emplace_back(by_row ? "crow_indices" : "ccol_indices", part(data[0]));
+  extension->parts.emplace_back(by_row ? "col_indices" : "row_indices", part(data[1]));
+  extension->parts.emplace_back("values", part(data[2]));
   out.kind = kind;
   out.dimensions = Dimensions(size_, {});
   out.requires_grad = values.requires_grad;
-  finish_parts(std::move(extension), values, out);
+  finish_parts(extension, values, out);
 }
 
 /// `_rebuild_nested_tensor(buffer, sizes, strides, storage_offsets)`: constituent i is the view of
@@ -212,24 +212,24 @@ void TensorRebuilder::nested(const Arguments& args, TensorRecord& out) {
                     std::equal(sizes.begin(), sizes.end(), strides.begin(), strides.end()) &&
                     (sizes.empty() || sizes[0] == offsets[0]);
   if (!fits) args.reject("buffer, sizes, strides and offsets do not belong together");
-  TensorExtension extension;
+  const auto extension = std::make_shared<TensorExtension>();
   constexpr std::string_view kNames[] = {"buffer", "sizes", "strides", "storage_offsets"};
   for (std::size_t i = 0; i < 4; ++i) {
     if (i > 0 && args.tensor(i, kNames[i]).dtype != DType::i64) args.refuse(i, kNames[i], "int64");
-    extension.parts.emplace_back(kNames[i], part(args[i]));
+    extension->parts.emplace_back(kNames[i], part(args[i]));
   }
   out.kind = TensorKind::nested;
   out.has_shape = false;
   out.requires_grad = buffer.requires_grad;
-  finish_parts(std::move(extension), buffer, out);
+  finish_parts(extension, buffer, out);
 }
 
 /// `_rebuild_njt({values, offsets, lengths, …})`, and `NestedTensor(values, offsets)` of 2.4.
 void TensorRebuilder::jagged(const Arguments& args, TensorRecord& out) {
   args.require(1, 8);
-  TensorExtension extension;
+  const auto extension = std::make_shared<TensorExtension>();
   const auto add = [&](std::string_view name, Ref ref) {
-    if (graph_.form(ref) == Form::tensor) extension.parts.emplace_back(name, part(ref));
+    if (graph_.form(ref) == Form::tensor) extension->parts.emplace_back(name, part(ref));
   };
   if (graph_.kind(args[0]) == Kind::dict) {
     const auto pairs = graph_.pairs(args[0]);
@@ -242,13 +242,13 @@ void TensorRebuilder::jagged(const Arguments& args, TensorRecord& out) {
     add("values", args[0]);
     if (args.size() > 1) add("offsets", args[1]);
   }
-  if (extension.parts.empty() || extension.parts[0].first != "values") {
+  if (extension->parts.empty() || extension->parts[0].first != "values") {
     args.reject("there is no tensor of values");
   }
-  const TensorRecord values = extension.parts[0].second.record();
+  const TensorRecord values = extension->parts[0].second.record();
   out.kind = TensorKind::nested;
   out.has_shape = false;
-  finish_parts(std::move(extension), values, out);
+  finish_parts(extension, values, out);
 }
 
 /// `_rebuild_wrapper_subclass(cls, dtype, size, stride, offset, layout, device, requires_grad)`: a
@@ -261,9 +261,9 @@ void TensorRebuilder::wrapper(const Arguments& args, TensorRecord& out) {
   if (!checked_product(size_)) args.reject("the size is negative or overflows");
   out.dimensions = Dimensions(size_, {});
   out.requires_grad = args.boolean(7, "requires_grad");
-  TensorExtension extension;
-  if (graph_.form(args[6]) == Form::device) extension.device = graph_.device(args[6]);
-  out.extension = std::make_shared<TensorExtension>(std::move(extension));
+  const auto extension = std::make_shared<TensorExtension>();
+  if (graph_.form(args[6]) == Form::device) extension->device = graph_.device(args[6]);
+  out.extension = extension;
 }
 
 /// `_rebuild_from_type_v2(function, type, args, state)`: the tensor that `function` makes, as
@@ -286,14 +286,14 @@ bool TensorRebuilder::from_type(const Arguments& args, TensorRecord& out) {
 /// Turns the base tensor in `out` into a subclass row: inner tensors of the state are the parts of
 /// a wrapper; of any other the base itself is.
 void TensorRebuilder::subclass(const Arguments& args, TensorRecord& out) {
-  TensorExtension extension;
-  if (out.extension) extension.device = out.extension->device;
+  const auto extension = std::make_shared<TensorExtension>();
+  if (out.extension) extension->device = out.extension->device;
   if (out.kind == TensorKind::subclass) {
-    inner_tensors(args[3], extension);
+    inner_tensors(args[3], *extension);
   } else {
     const auto shape = out.dimensions.shape();
     size_.assign(shape.begin(), shape.end());
-    extension.parts.emplace_back("base", Tensor(std::make_shared<TensorRecord>(out)));
+    extension->parts.emplace_back("base", Tensor(std::make_shared<TensorRecord>(out)));
     TensorRecord wrapped;
     wrapped.dtype = out.dtype;
     wrapped.has_shape = out.has_shape;
@@ -304,7 +304,7 @@ void TensorRebuilder::subclass(const Arguments& args, TensorRecord& out) {
   }
   const auto flag = find_attribute(graph_, args[3], "_is_param");
   out.is_parameter = flag && *flag == kTrue;
-  out.extension = std::make_shared<TensorExtension>(std::move(extension));
+  out.extension = extension;
 }
 
 /// The attributes that are tensors. A ShardedTensor's state is a tuple that begins with its list of
