@@ -112,7 +112,7 @@ Operands operands_of(const Command& command) {
       continue;
     }
     if (!word.starts_with('[')) ++operands.least;
-    operands.most = word.find("...") != word.npos ? SIZE_MAX : operands.most + 1;
+    operands.most = word.find("...") != std::string_view::npos ? SIZE_MAX : operands.most + 1;
   }
   return operands;
 }

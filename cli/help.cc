@@ -81,7 +81,7 @@ struct Example {
 // "flambeau ls model.pt  # every tensor"; two blanks before the mark, as shells need one.
 Example example_of(std::string_view line) {
   const std::size_t mark = line.find("  # ");
-  if (mark == line.npos) return {line, ""};
+  if (mark == std::string_view::npos) return {line, ""};
   return {line.substr(0, mark), line.substr(mark + 4)};
 }
 

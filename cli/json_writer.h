@@ -69,7 +69,7 @@ class JsonWriter {
   struct Stream {
     using Ch = char;
     Output* out;
-    void Put(char c) { out->put(c); }
+    void Put(char c) const { out->put(c); }
     void Flush() {}
   };
 

@@ -56,7 +56,7 @@ std::optional<Found> follow_parts(Found found, std::string_view rest) {
 
 std::optional<Found> look_up(const Checkpoint& file, std::string_view name) {
   if (auto found = look_up_whole(file, name)) return found;
-  for (std::size_t dot = name.rfind('.'); dot != name.npos && dot > 0;
+  for (std::size_t dot = name.rfind('.'); dot != std::string_view::npos && dot > 0;
        dot = name.rfind('.', dot - 1)) {
     auto base = look_up_whole(file, name.substr(0, dot));
     if (base) return follow_parts(std::move(*base), name.substr(dot));

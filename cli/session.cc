@@ -56,7 +56,7 @@ SourcePtr read_standard_input() {
 
 }  // namespace
 
-SourcePtr Session::open_source() {
+SourcePtr Session::open_source() const {
   if (arguments.file == "-") return read_standard_input();
   return open_file(arguments.file, {.mapped = !arguments.unmapped});
 }
@@ -94,7 +94,7 @@ int Session::refuse(ErrorCode code, std::string message, int status) {
   return refuse(Error(code, {}, std::nullopt, std::move(message)), status);
 }
 
-void Session::warn(std::string_view text) {
+void Session::warn(std::string_view text) const {
   write_message(fmt::format("flambeau: {}: {}", escaped(arguments.file), escaped(text)));
 }
 

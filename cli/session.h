@@ -30,7 +30,7 @@ class Session {
 
   /// The bytes of FILE; of standard input, read to its end, for `-`.
   /// Errors: as `open_file`; `io`.
-  SourcePtr open_source();
+  SourcePtr open_source() const;
   /// FILE as a checkpoint, by the options that were given. It stays open until the process ends:
   /// taking a graph of a million nodes down costs time and helps nobody.
   /// Errors: as `Checkpoint::open`.
@@ -42,7 +42,7 @@ class Session {
   int refuse(ErrorCode code, std::string message, int status = kFailed);
 
   /// One line on standard error: `flambeau: FILE: text`. Control characters are escaped.
-  void warn(std::string_view text);
+  void warn(std::string_view text) const;
 
   /// Writes what is left. Gives back `status`, or `kFailed` where standard output failed.
   int finish(int status);

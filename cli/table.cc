@@ -35,6 +35,7 @@ void Table::settle() {
 
 void Table::write_titles(Output& out, bool colour) const {
   std::vector<std::string> titles;
+  titles.reserve(columns_.size());
   for (const Column& column : columns_) titles.emplace_back(column.title);
   if (colour) out.append("\x1b[1m");
   write_cells(out, titles);

@@ -28,7 +28,7 @@ bool has_value(const char* variable) noexcept {
 }  // namespace
 
 void prepare() noexcept {
-  std::signal(SIGPIPE, SIG_IGN);
+  static_cast<void>(std::signal(SIGPIPE, SIG_IGN));  // fails for no signal that there is
   for (int fd = 0; fd <= 2; ++fd) {
     // `open` takes the lowest free number, which is `fd`. Read-only: a later write says EBADF.
     if (::fcntl(fd, F_GETFD) == -1 && ::open("/dev/null", O_RDONLY) == -1) return;

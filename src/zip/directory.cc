@@ -150,7 +150,7 @@ class DirectoryReader {
     // PyTorch takes the folder of the very first entry; it refuses what macOS adds anyway.
     if (!is_first_seen_) {
       is_first_seen_ = true;
-      has_folder_ = name.find('/') != name.npos;
+      has_folder_ = name.find('/') != std::string_view::npos;
       if (has_folder_) directory_.folder_ = name.substr(0, name.find('/'));
     }
     if (name.ends_with('/') && size > 0) {

@@ -35,7 +35,7 @@ class Directory {
   bool has_duplicates() const noexcept { return has_duplicates_; }
   /// The entry of that full name, without regard to the case of ASCII letters; among several the
   /// one that PyTorch takes.
-  std::optional<std::uint32_t> find(std::string_view name) const noexcept;
+  std::optional<std::uint32_t> find(std::string_view wanted) const noexcept;
 
   /// One past the last byte that a record has at least: its header, name and data.
   std::uint64_t data_end() const noexcept { return data_end_; }

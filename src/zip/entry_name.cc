@@ -151,7 +151,7 @@ std::string_view name_oddity(std::string_view name) noexcept {
   if (name.size() > kLongestName) return "the name is longer than 511 bytes";
   if (has_control(name)) return "the name has control characters";
   if (!is_utf8(name)) return "the name is not UTF-8";
-  if (name.find('\\') != name.npos) return "the name has a backslash";
+  if (name.find('\\') != std::string_view::npos) return "the name has a backslash";
   if (has_drive(name)) return "the name begins with a drive letter";
   const bool is_folder = name.size() > 1 && name.back() == '/';
   if (has_odd_part(is_folder ? name.substr(0, name.size() - 1) : name)) {
