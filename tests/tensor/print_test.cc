@@ -135,6 +135,14 @@ TEST(Print, PerChannelQuantizedTensorsWithoutScales) {
       std::pair(ErrorCode::malformed_tensor, std::string("a quantized tensor has no scales")));
 }
 
+TEST(Print, QuantizedTensorsWithoutAQuantizer) {
+  TensorRecord record = tensor_of<std::int8_t>({0}, {}, DType::qi8).record();
+  record.kind = TensorKind::quantized;
+  EXPECT_EQ(
+      error_of([&] { to_string(tensor_of(record)); }),
+      std::pair(ErrorCode::malformed_tensor, std::string("a quantized tensor has no quantizer")));
+}
+
 TEST(Numbers, AsPythonWritesThem) {
   EXPECT_EQ(python_float(1), "1.0");
   EXPECT_EQ(python_float(0.1), "0.1");

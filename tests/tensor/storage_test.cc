@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tensor/make_tensor.h"
+#include "tensor/storage_table.h"
 
 namespace flambeau {
 namespace {
@@ -64,6 +65,27 @@ TEST(Storage, EqualityIsIdentity) {
   EXPECT_EQ(a, copy);
   EXPECT_NE(a, Storage::borrow(bytes));
   EXPECT_EQ(Storage(), Storage());
+}
+
+/// A table that says 16 bytes where it has 8.
+class Short final : public StorageTable {
+ public:
+  std::uint64_t size(std::uint32_t) const noexcept override { return 16; }
+  std::string_view key(std::uint32_t) const noexcept override { return "short"; }
+  Bytes bytes(std::uint32_t) const override { return bytes_; }
+
+ private:
+  std::vector<std::byte> bytes_ = std::vector<std::byte>(8);
+};
+
+TEST(Storage, FewerBytesThanItsSizeSays) {
+  const Storage storage(std::make_shared<Short>(), 0);
+  EXPECT_EQ(storage.table()->part(0, 4, 4).bytes.size(), 4u);
+  const auto [code, message] = error_of([&] { storage.table()->part(0, 4, 8); });
+  EXPECT_EQ(code, ErrorCode::truncated);
+  EXPECT_EQ(message, "8 bytes at 4 of a storage of 8");
+  const Tensor tensor(DType::f32, {4}, storage);
+  EXPECT_EQ(error_of([&] { tensor.slice(0, 1).to<float>(); }).first, ErrorCode::truncated);
 }
 
 TEST(Storage, KeepsTheDeviceOfWhatItCopies) {
