@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import pty
+import resource
 import shutil
 import struct
 import subprocess
@@ -115,6 +116,20 @@ class Streams(Folder):
         os.close(folder)
         self.assertEqual(done.returncode, 2)
         self.assertTrue(done.stderr.startswith(b"flambeau: "), done.stderr)
+
+    def test_standard_input_that_memory_has_no_room_for(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (256 << 20, 256 << 20))
+        if run("help", preexec_fn=limit).returncode != 0:
+            self.skipTest("the program itself needs more, as with sanitizers")
+        large = os.path.join(self.folder, "large")
+        with open(large, "wb") as stream:
+            stream.truncate(1 << 30)
+        with open(large, "rb") as stream:
+            done = run("ls", "--json", "-", stdin=stream, preexec_fn=limit)
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.stderr, b"flambeau: standard input: out of memory\n")
+        self.assertEqual(json.loads(done.stdout)["error"]["code"], "limit")
 
     def test_no_standard_input(self):
         done = run("ls", "-", stdin=subprocess.DEVNULL)
