@@ -83,7 +83,8 @@ TEST(Detect, Pages) {
 
 TEST(Detect, Safetensors) {
   const std::string header = R"({"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})";
-  expect_not_a_checkpoint(py::little(header.size(), 8) + header + "\0\0\0\0", "a safetensors file");
+  expect_not_a_checkpoint(py::little(header.size(), 8) + header + std::string(4, '\0'),
+                          "a safetensors file");
   expect_not_a_checkpoint(py::little(2, 8) + "{}", "a safetensors file");
   const auto lying = opening(py::little(1000, 8) + header);
   EXPECT_THAT(lying->what(), HasSubstr("bytes of an unknown kind")) << "a longer header than file";

@@ -190,7 +190,7 @@ class FileSizeLimit {
   }
   ~FileSizeLimit() {
     ::setrlimit(RLIMIT_FSIZE, &old_);
-    std::signal(SIGXFSZ, handler_);
+    static_cast<void>(std::signal(SIGXFSZ, handler_));
   }
 
  private:
