@@ -210,9 +210,10 @@ int run() {
     if (size > 0 && !read(pickle.data(), size)) return 1;
     const std::string text = answer(question, pickle);
     const auto length = static_cast<std::uint32_t>(text.size());
-    std::fwrite(&length, sizeof length, 1, stdout);
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    std::fflush(stdout);
+    const bool is_told = std::fwrite(&length, sizeof length, 1, stdout) == 1 &&
+                         std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
+                         std::fflush(stdout) == 0;
+    if (!is_told) return 1;
   }
   return 0;
 }

@@ -44,7 +44,7 @@ TEST(Gather, TransposesLargerThanATile) {
   for (const auto& [rows, columns] :
        {std::pair{600, 530}, {100, 70}, {33, 32}, {32, 33}, {3, 1000}, {1000, 3}}) {
     for (const DType dtype : testing::types_by_size()) {
-      const auto count = static_cast<std::size_t>(rows * columns);
+      const auto count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
       const Tensor tensor = testing::view_of(
           dtype, {columns, rows}, {1, columns}, 0,
           testing::storage_of(Bytes(testing::random_bytes(random, count * item_size(dtype)))));
