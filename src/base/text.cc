@@ -8,11 +8,13 @@
 namespace flambeau {
 namespace {
 
+/// `char` may be signed; its bytes are wanted.
 constexpr unsigned byte_at(std::string_view text, std::size_t i) {
   return static_cast<unsigned char>(text[i]);
 }
 
-/// Length of the sequence that `lead` opens; 0 where it opens none.
+/// Length of the sequence that `lead` opens; 0 where it opens none: 0x80 to 0xbf continue one, 0xc0
+/// and 0xc1 could only open overlong forms, and from 0xf5 on all is above U+10FFFF.
 constexpr std::size_t sequence_size(unsigned lead) {
   if (lead < 0x80) return 1;
   if (lead < 0xc2) return 0;
@@ -21,10 +23,13 @@ constexpr std::size_t sequence_size(unsigned lead) {
   return lead < 0xf5 ? 4 : 0;
 }
 
+/// C0 and C1 controls and DEL; the marks, embeddings, overrides and isolates of text in two
+/// directions (Unicode Standard Annex #9, section 2), since they let a name look like another; line
+/// and paragraph separators; the byte order mark; lone surrogates.
 constexpr bool is_unsafe(char32_t code) {
-  return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x202a && code <= 0x202e) ||
-         (code >= 0x2066 && code <= 0x2069) || code == 0x2028 || code == 0x2029 ||
-         (code >= 0xd800 && code <= 0xdfff);
+  return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x061c || code == 0x200e ||
+         code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
+         (code >= 0x2066 && code <= 0x2069) || (code >= 0xd800 && code <= 0xdfff) || code == 0xfeff;
 }
 
 std::string hex_digits(std::uint64_t value, std::size_t width) {
@@ -35,6 +40,7 @@ std::string hex_digits(std::uint64_t value, std::size_t width) {
   return text;
 }
 
+/// As Python's `repr` spells it. Nothing above U+FFFF is ever escaped.
 void append_escape(std::string& out, char32_t code) {
   if (code == '\n') {
     out += "\\n";
@@ -57,12 +63,14 @@ std::optional<CodePoint> decode_utf8(std::string_view text) noexcept {
   const std::size_t size = sequence_size(lead);
   if (size == 0 || size > text.size()) return std::nullopt;
   if (size == 1) return CodePoint{lead, 1};
+  // A lead of n bytes begins with n ones and a zero; what follows them is the code's top.
   char32_t code = lead & (0xffu >> (size + 1));
   for (std::size_t i = 1; i < size; ++i) {
     const unsigned next = byte_at(text, i);
     if ((next & 0xc0) != 0x80) return std::nullopt;
     code = (code << 6) | (next & 0x3f);
   }
+  // Two bytes are never overlong: their leads were refused.
   const bool overlong = (size == 3 && code < 0x800) || (size == 4 && code < 0x10000);
   if (overlong || code > 0x10ffff) return std::nullopt;
   return CodePoint{code, size};
@@ -70,6 +78,7 @@ std::optional<CodePoint> decode_utf8(std::string_view text) noexcept {
 
 bool is_utf8(std::string_view text) noexcept {
   while (!text.empty()) {
+    // Names and keys are nearly all ASCII.
     if (byte_at(text, 0) < 0x80) {
       text.remove_prefix(1);
       continue;
@@ -107,6 +116,7 @@ std::string escape_controls(std::string_view text) {
   out.reserve(text.size());
   while (!text.empty()) {
     const auto code = decode_utf8(text);
+    // The byte alone: what follows it may be sound again.
     if (!code) {
       append_escape(out, byte_at(text, 0));
       text.remove_prefix(1);

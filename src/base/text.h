@@ -26,9 +26,9 @@ bool is_utf8(std::string_view text) noexcept;
 /// Appends the UTF-8 form of `code` (surrogates included) to `out`.
 void append_utf8(std::string& out, char32_t code);
 
-/// `text` made fit for one line of a terminal: control characters, line ends, bidirectional
-/// overrides (U+202A–202E, U+2066–2069), lone surrogates and bytes that are not UTF-8 stand as
-/// `\n`, `\x1b`, `\u202e`. All else is untouched.
+/// `text` made fit for one line of a terminal: control characters, line ends, bidirectional marks
+/// and overrides (U+061C, U+200E–200F, U+202A–202E, U+2066–2069), byte order marks, lone surrogates
+/// and bytes that are not UTF-8 stand as `\n`, `\x1b`, `\u202e`. All else is untouched.
 std::string escape_controls(std::string_view text);
 
 /// "0x1a2c".

@@ -76,6 +76,7 @@ TEST(EscapeControls, ShowsWhatATerminalWouldObey) {
   EXPECT_EQ(escape_controls("\xc2\x85\xc2\x9f"), "\\x85\\x9f");  // C1 controls
   EXPECT_EQ(escape_controls("\xc2\xa0"), "\xc2\xa0");            // the first behind them
   EXPECT_EQ(escape_controls("\xe2\x80\xae\xe2\x81\xa6"), "\\u202e\\u2066");  // overrides
+  EXPECT_EQ(escape_controls("\u061c\u200e\u200f\ufeff"), "\\u061c\\u200e\\u200f\\ufeff");  // marks
   EXPECT_EQ(escape_controls("\xe2\x80\xa8\xe2\x80\xa9"), "\\u2028\\u2029");  // line ends
   EXPECT_EQ(escape_controls("\xed\xa0\x80\xed\xbf\xbf"), "\\ud800\\udfff");  // surrogates
 }
