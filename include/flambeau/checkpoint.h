@@ -2,7 +2,8 @@
 //
 //   auto ckpt = flambeau::Checkpoint::open("model.pt");            // mapped; nothing copied
 //   for (const auto& [name, tensor] : ckpt.tensors())
-//     fmt::print("{:<40} {:<5} {}\n", name, to_string(tensor.dtype()), to_string(tensor.shape()));
+//     fmt::print("{:<40} {:<8} {}\n", name, to_string(tensor.dtype()),
+//                flambeau::to_string(tensor.shape()));
 //   std::span<const float> w = ckpt.tensor("layer1.weight").as<float>();
 //   if (const flambeau::Tensor* ema = ckpt.find("ema.weight")) use(*ema);
 //
@@ -71,7 +72,9 @@ struct FileFacts {
   /// were restored by `map_location` or `devices`, those that the pickle does not name.
   std::uint64_t unreached_storages = 0;
   std::uint64_t unreached_bytes = 0;
+  /// Whether every storage's record has a CRC-32.
   bool has_checksums = true;
+  /// The highest protocol that the pickle states or that one of its opcodes needs.
   int pickle_protocol = 0;
   std::vector<Note> notes;
 };
@@ -79,7 +82,8 @@ struct FileFacts {
 struct ReadOptions {
   /// 0: as many as the machine has cores, at most 8.
   unsigned threads = 0;
-  /// Check checksums while the bytes are copied.
+  /// Check checksums of what is copied as it lies in the file. Elements that are inflated or
+  /// rearranged are checked whatever this says, and nothing is where `OpenOptions::verify` was off.
   bool verify = true;
   /// Told from the calling thread.
   ProgressCallback progress{};
@@ -100,6 +104,7 @@ void read_tensors(std::span<const ReadRequest> requests, const ReadOptions& opti
 /// of `tensors`, each aligned to 64 bytes. Tensors that share a storage each get their own copy.
 std::vector<Tensor> read_tensors(std::span<const Tensor> tensors, const ReadOptions& options = {});
 
+/// One open file. After a move only destruction and assignment are allowed.
 class Checkpoint {
  public:
   /// Opens a file by its content, whatever its name. All-or-nothing: every number that a view of
@@ -126,8 +131,9 @@ class Checkpoint {
   /// past 256 MiB and 64 times the pickle.
   bool first_paths_only() const noexcept;
 
-  /// The tensor of that name or path. Errors: `not_found`; `ambiguous` for a name that several
-  /// paths share, which the message lists.
+  /// The tensor of that name or path, in constant time: the first question makes an index of the
+  /// names. Errors: `not_found`; `ambiguous` for a name that several paths share, which the message
+  /// lists.
   const Tensor& tensor(std::string_view name) const&;
   const Tensor& tensor(std::string_view name) const&& = delete;
   /// The same, null where there is none. Error: `ambiguous`.
@@ -138,11 +144,13 @@ class Checkpoint {
   Value root() const& noexcept;
   Value root() const&& = delete;
   /// The value at a path (`['config']['lr']`, `.attr`, `[0]`) or at a dotted name of keys
-  /// (`config.lr`); null where there is none. Error: `ambiguous`.
+  /// (`config.lr`); null where there is none. Searches the containers on the way, without an index.
+  /// Error: `ambiguous`.
   Value value(std::string_view name_or_path) const&;
   Value value(std::string_view name_or_path) const&& = delete;
 
   /// What the file is, computed when asked for; reads the records' local headers.
+  /// Errors: those of `ArchiveReader::data_offset`, for the storages' records.
   FileFacts facts() const;
   Container container() const noexcept;
   /// Which releases write this layout: "torch >= 2.7".

@@ -23,9 +23,9 @@
 namespace flambeau {
 
 /// Gives a storage for the CPU storage and the tag of the file; nothing for "go on by the tag".
-/// Called once for each storage, from the thread that opens the file. What it gives must be as
-/// large as `storage`; `usage` otherwise. It may read and verify `storage`, whose bytes may be a
-/// mapping.
+/// Called once for each storage, from the thread that opens the file. What it gives must be at
+/// least as large as `storage`; `usage` otherwise. It may read and verify `storage`, whose bytes
+/// may be a mapping.
 using RestoreFunction =
     std::function<std::optional<Storage>(const Storage& storage, std::string_view tag)>;
 

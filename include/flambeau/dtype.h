@@ -1,8 +1,7 @@
 // Element types: names, sizes, and the C++ types that hold them.
 //
 //   flambeau::DType d = flambeau::DType::bf16;
-//   fmt::print("{} {} bytes\n", flambeau::to_string(d), flambeau::item_size(d));   // bfloat16 2
-//   bytes
+//   fmt::print("{} {}\n", flambeau::to_string(d), flambeau::item_size(d));   // bfloat16 2
 //
 // The rows stand in dtype.def.
 #pragma once
@@ -42,6 +41,7 @@ std::optional<DType> parse_dtype(std::string_view name) noexcept;
 std::size_t item_size(DType dtype) noexcept;
 /// Logical values in one stored item: 2 for the 4-bit types, 1 for nearly all.
 std::size_t values_per_item(DType dtype) noexcept;
+/// Which of the categories above the type belongs to.
 DTypeCategory category(DType dtype) noexcept;
 /// The typed storage class that holds it in files, such as "FloatStorage"; empty where files use
 /// `UntypedStorage`.
@@ -62,6 +62,7 @@ struct BFloat16 {
   friend bool operator==(BFloat16, BFloat16) = default;
 };
 
+/// Exact: binary32 has every value of both, infinities and NaN too.
 float to_float(Half value) noexcept;
 float to_float(BFloat16 value) noexcept;
 

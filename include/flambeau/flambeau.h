@@ -3,7 +3,8 @@
 //   // 1 open, list
 //   auto ckpt = flambeau::Checkpoint::open("model.pt");            // mapped; nothing copied
 //   for (const auto& [name, tensor] : ckpt.tensors())
-//     fmt::print("{:<40} {:<5} {}\n", name, to_string(tensor.dtype()), to_string(tensor.shape()));
+//     fmt::print("{:<40} {:<8} {}\n", name, to_string(tensor.dtype()),
+//                flambeau::to_string(tensor.shape()));
 //
 //   // 2 a tensor as a span; a converted copy; a maybe
 //   std::span<const float> w = ckpt.tensor("layer1.weight").as<float>();

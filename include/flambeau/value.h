@@ -68,7 +68,7 @@ enum class How : std::uint8_t {
 };
 std::string_view to_string(How how) noexcept;
 
-/// A storage that stands by itself in the graph.
+/// A storage that stands by itself in the graph. The texts live as long as the checkpoint.
 struct StorageReference {
   /// "torch.FloatStorage", as module and name stand in the file.
   std::string storage_class;
@@ -92,8 +92,8 @@ class Value {
   /// Whether the value is a node of its own, so that `==` means identity: containers, objects,
   /// tensors, bytes. Strings and numbers have none that a program should see.
   bool has_identity() const noexcept;
-  /// A number that is the same for the same object, below `Graph` size; for arrays and maps keyed
-  /// by identity.
+  /// A number that is the same for the same object; for maps keyed by identity. Values without an
+  /// identity have numbers, too, from 2^31 on where they are small integers, booleans or None.
   std::uint32_t id() const noexcept { return static_cast<std::uint32_t>(ref_); }
 
   // ---- scalars: empty unless the value is one (or a numpy scalar of that kind)
@@ -114,7 +114,8 @@ class Value {
   // ---- torch
 
   /// Tensors and parameters; also numpy arrays, as tensors of the dtype that numpy's has
-  /// (structured and object arrays have none).
+  /// (structured and object arrays have none), whose elements are copied at each call.
+  /// Error: `malformed_tensor` for a numpy array whose bytes do not have its shape.
   std::optional<Tensor> as_tensor() const;
   std::optional<DType> as_dtype() const noexcept;
   /// "cuda:0".
@@ -129,7 +130,7 @@ class Value {
   /// then dict items of an object. 0 for all else.
   std::size_t size() const noexcept;
   /// The item of a list, tuple or size at `index`, counted from the end when negative; for a dict
-  /// the value of the integer key. Null where there is none.
+  /// the value of the integer key, in time linear in its size. Null where there is none.
   Value operator[](std::int64_t index) const noexcept;
   Value operator[](int index) const noexcept { return (*this)[std::int64_t{index}]; }
   /// The value of a string key of a dict or of an object's dict items, else the attribute of that
@@ -236,7 +237,8 @@ class Value::Elements {
 };
 
 /// The value as Python would write it: scalars and small containers in full, a tensor by dtype and
-/// shape, an object by its type; containers inside containers are cut at `max_length` characters.
+/// shape, an object by its type, a container inside a container by its type and length. Items are
+/// left out from `max_length` characters on. Error: `limit` beyond `max_integer_digits`.
 std::string repr(Value value, std::size_t max_length = 200);
 
 /// A node of the graph and the Python expression that leads to it from the root.
