@@ -16,14 +16,15 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <random>
 #include <set>
 
+#include "base/hash.h"
 #include "pickle/bigint.h"
 
 namespace flambeau {
 namespace {
 
+/// Up to so many keys, comparing all with all is faster than filling a table.
 constexpr std::size_t kFew = 8;
 /// Keys whose slots are fetched before the first of them is looked at.
 constexpr std::size_t kBatch = 16;
@@ -31,13 +32,6 @@ constexpr std::uint64_t kMultiplier = 0x9e3779b97f4a7c15;  // 2^64 over the gold
 /// Bytes of an item's spelling: tag and word.
 constexpr std::size_t kSpelling = 9;
 constexpr double kInt64End = 9223372036854775808.0;
-__extension__ using Wide = unsigned __int128;
-
-/// Multiplies to 128 bits and folds: every bit of both operands reaches every bit of the result.
-constexpr std::uint64_t fold(std::uint64_t a, std::uint64_t b) noexcept {
-  const Wide product = Wide{a} * b;
-  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
-}
 
 std::uint64_t load_word(const char* from) noexcept {
   std::uint64_t word = 0;
@@ -45,30 +39,29 @@ std::uint64_t load_word(const char* from) noexcept {
   return word;
 }
 
-/// Fewer than eight bytes as one word.
+/// Fewer than eight bytes as one word. Texts of other sizes may give the same one; the size is a
+/// part of the hash.
 std::uint64_t load_few(std::string_view text) noexcept {
   std::uint64_t word = 0;
   for (const char c : text) word = word << 8 | static_cast<unsigned char>(c);
   return word;
 }
 
+/// Word by word; the last one overlaps those before, so that no byte is handled by itself.
 std::uint64_t hash_text(std::string_view text, std::uint64_t seed) noexcept {
   constexpr std::size_t kWord = sizeof(std::uint64_t);
   std::uint64_t hash = seed ^ (text.size() * kMultiplier);
-  if (text.size() < kWord) return fold(hash ^ load_few(text), kMultiplier ^ seed);
+  if (text.size() < kWord) return fold_product(hash ^ load_few(text), kMultiplier ^ seed);
   const std::uint64_t last = load_word(text.data() + text.size() - kWord);
   for (; text.size() > kWord; text.remove_prefix(kWord)) {
-    hash = fold(hash ^ load_word(text.data()), kMultiplier ^ seed);
+    hash = fold_product(hash ^ load_word(text.data()), kMultiplier ^ seed);
   }
-  return fold(hash ^ last, kMultiplier ^ seed);
+  return fold_product(hash ^ last, kMultiplier ^ seed);
 }
 
 /// Chosen once; no result depends on it, only the time.
 std::uint64_t seed_of_process() {
-  static const std::uint64_t seed = [] {
-    std::random_device random;
-    return std::uint64_t{random()} << 32 | random();
-  }();
+  static const std::uint64_t seed = random_word();
   return seed;
 }
 
@@ -103,6 +96,7 @@ std::size_t Keys::Hash::operator()(const std::string& text) const noexcept {
 Keys::Keys(const Document& document, std::pmr::memory_resource* memory)
     : document_(document), seed_(seed_of_process()), slots_(memory), numbers_(0, Hash{seed_}) {}
 
+/// An object of an unknown class counts as hashable: nothing of its class is known here.
 bool Keys::is_unhashable(NodeKind kind) const noexcept {
   return kind == NodeKind::list || kind == NodeKind::dict || kind == NodeKind::set ||
          kind == NodeKind::bytearray;
@@ -140,6 +134,8 @@ bool Keys::advance(Visit& visit) {
   return true;
 }
 
+/// All items have their numbers by now. The letter at the end keeps a tuple and a frozenset apart
+/// whose items are spelled alike.
 void Keys::number_visited(Ref composite) {
   const bool is_tuple = document_.is(composite, NodeKind::tuple);
   std::string spelling = spell_items(composite);
@@ -215,7 +211,7 @@ Key Keys::key_of_real(Ref ref) const {
 std::uint64_t Keys::hash(const Key& key) const noexcept {
   const std::uint64_t tag = static_cast<unsigned char>(key.tag);
   if (!key.text.empty()) return hash_text(key.text, seed_ ^ tag);
-  return fold(fold(key.word ^ seed_, kMultiplier), seed_ ^ tag ^ kMultiplier);
+  return fold_product(fold_product(key.word ^ seed_, kMultiplier), seed_ ^ tag ^ kMultiplier);
 }
 
 std::size_t Keys::unite(std::span<Ref> items, Width width) {
@@ -224,6 +220,8 @@ std::size_t Keys::unite(std::span<Ref> items, Width width) {
   return items.size() <= kFew * stride ? unite_few(items, stride) : unite_many(items, stride);
 }
 
+/// A key that was seen keeps its first spelling (`1` stays `1` where `1.0` follows) and takes the
+/// new value, as `dict.__setitem__` does.
 std::size_t Keys::unite_few(std::span<Ref> items, std::size_t width) const {
   std::array<Key, kFew> kept;
   std::size_t count = 0;

@@ -2,8 +2,8 @@
 // itself, tuples and frozensets are equal by what they hold, objects only by identity.
 //
 //   Keys keys(document);
-//   if (!keys.admit(key)) …                             // a list, dict, set or bytearray:
-//   unhashable count = keys.unite(pairs, Keys::Width::pairs);      // each key once
+//   if (!keys.admit(key)) …                          // a list, dict, set or bytearray: unhashable
+//   count = keys.unite(pairs, Keys::Width::pairs);   // each key once
 #pragma once
 
 #include <cstddef>

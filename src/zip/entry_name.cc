@@ -8,10 +8,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <random>
 
 #include "base/bytes.h"
 #include "base/endian.h"
+#include "base/hash.h"
 #include "base/text.h"
 
 namespace flambeau::zip {
@@ -44,18 +44,14 @@ constexpr Word has_unprintable(Word word) {
   return (low | high) & kTops;
 }
 
+/// In the lower seven bits of each byte: a top bit of `from_a` says "A or above", one of `beyond_z`
+/// "above Z", and lower case is 0x20 higher, which is the top bit moved down by two.
 constexpr Word fold_case(Word word) {
   const Word low_bits = word & ~kTops;
   const Word from_a = low_bits + each(0x80 - 'A');
   const Word beyond_z = low_bits + each(0x7f - 'Z');
   const Word upper = (from_a ^ beyond_z) & ~word & kTops;
   return word | (upper >> 2);
-}
-
-Word fold_product(Word a, Word b) noexcept {
-  __extension__ using Wide = unsigned __int128;
-  const Wide product = Wide{a} * b;
-  return static_cast<Word>(product) ^ static_cast<Word>(product >> 64);
 }
 
 class Scanner {
@@ -66,6 +62,7 @@ class Scanner {
   void take(Word word) noexcept {
     const Word slashes = zero_bytes(word ^ each('/'));
     const Word dots = zero_bytes(word ^ each('.'));
+    // A slash or a dot right behind a slash: an empty part, or one that begins with a dot.
     odd_ |= (slashes | dots) & ((slashes << 8) | last_slash_);
     odd_ |= has_unprintable(word) | has_byte(word, '\\');
     last_slash_ = slashes >> 56;
@@ -123,10 +120,9 @@ bool has_drive(std::string_view name) noexcept {
 
 HashSeed process_seed() {
   static const HashSeed seed = [] {
-    std::random_device random;
-    const auto word = [&] { return (Word{random()} << 32) | random(); };
-    const Word start = word();
-    return HashSeed{start, word() | 1};
+    const Word start = random_word();
+    // Multiplying by an odd number loses nothing modulo 2^64.
+    return HashSeed{start, random_word() | 1};
   }();
   return seed;
 }
@@ -160,6 +156,8 @@ std::string_view name_oddity(std::string_view name) noexcept {
   return {};
 }
 
+/// What re-zipping on a Mac leaves beside the folder. PyTorch refuses such archives ("file in archive
+/// is not in a subdirectory"); their records are sound all the same.
 bool is_macos_litter(std::string_view name) noexcept {
   const std::string_view last = name.substr(name.rfind('/') + 1);
   return name.starts_with("__MACOSX/") || last == ".DS_Store" || last.starts_with("._");
