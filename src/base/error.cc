@@ -20,6 +20,7 @@ std::string_view to_string(ErrorCode code) noexcept {
 Error::Error(ErrorCode code, std::string where, std::optional<std::uint64_t> offset,
              std::string message)
     : code_(code), offset_(offset), where_(std::move(where)), message_(std::move(message)) {
+  // Both parts may quote names from a file, and `what()` goes to terminals and logs.
   what_ = escape_controls(where_);
   if (offset_) what_ += (where_.empty() ? "at " : "+") + to_hex(*offset_);
   if (!what_.empty()) what_ += ": ";

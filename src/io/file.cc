@@ -17,9 +17,6 @@
 namespace flambeau {
 namespace {
 
-/// The most that Linux moves in one call (read(2), NOTES).
-constexpr std::size_t kLargestTransfer = 0x7ffff000;
-
 ErrorCode code_of(int error) noexcept {
   switch (error) {
     case ENOENT: return ErrorCode::not_found;
@@ -43,12 +40,15 @@ void fail_with_errno(int error, std::string_view where, std::string_view action)
   fail(code_of(error), where, "{}: {}", action, std::generic_category().message(error));
 }
 
+/// Once only: after EINTR the descriptor is gone on Linux (close(2), NOTES), and its number may be
+/// another thread's by now.
 int Descriptor::close() noexcept {
   if (fd_ < 0) return 0;
   return ::close(std::exchange(fd_, -1)) == 0 ? 0 : errno;
 }
 
 File File::open(const std::string& path) {
+  // Without O_NOCTTY a terminal that is opened by mistake could become the process's own.
   Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!descriptor) fail_with_errno(errno, path, "cannot open");
   struct stat status = {};

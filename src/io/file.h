@@ -1,6 +1,7 @@
 // A file descriptor that closes itself, and the words for what the system refuses.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -9,6 +10,9 @@
 #include "base/bytes.h"
 
 namespace flambeau {
+
+/// The most that Linux moves in one call of read(2) or write(2) (NOTES there).
+inline constexpr std::size_t kLargestTransfer = 0x7ffff000;
 
 /// Throws what an `errno` of the system means: `not_found`, `exists`, `no_space`, else `io`, with
 /// the system's own words after `action` ("cannot open: Permission denied").

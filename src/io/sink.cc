@@ -25,8 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The most that Linux moves in one call (write(2), NOTES).
-constexpr std::size_t kLargestTransfer = 0x7ffff000;
 /// NAME_MAX of the usual file systems, in bytes.
 constexpr std::size_t kLongestName = 255;
 /// As many links as the kernel follows in one path (path_resolution(7)).
