@@ -28,7 +28,6 @@ class Output {
   void append(std::string_view text) {
     if (text.empty()) return;  // an empty view may point nowhere, which memcpy does not take
     if (text.size() > kSize - used_) return append_long(text);
-    if (text.empty()) return;  // it may have no address
     std::memcpy(buffer_.get() + used_, text.data(), text.size());
     used_ += text.size();
   }

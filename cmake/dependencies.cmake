@@ -2,11 +2,12 @@
 # file too: a static flambeau leaves its libraries to the program that links it.
 #
 #   flambeau_dependencies    what the library needs, linked PRIVATE: no installed header names one
-#   flambeau_static_runtime  for programs of ours that have to start fast: the compiler's run-time
-#                            libraries go into the program
+#   flambeau_static_runtime  how programs of ours are linked in a release: without sections and
+#                            libraries that nothing uses, their symbols bound and sealed at the start
 #
-# FLAMBEAU_STATIC_DEPENDENCIES takes the archive of each library that has one. A library that is only
-# installed as a shared object stays one.
+# FLAMBEAU_STATIC_DEPENDENCIES takes the archive of each library that has one, since every shared
+# object costs a program time at its start. A library that is only installed as a shared object stays
+# one (in Debian 12: fmt and ISA-L), and so does the compiler's run-time library.
 
 if(NOT DEFINED FLAMBEAU_STATIC_DEPENDENCIES)
   option(FLAMBEAU_STATIC_DEPENDENCIES "Link the archives of third-party libraries" OFF)

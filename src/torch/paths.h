@@ -105,7 +105,7 @@ void for_each_child(const Graph& graph, Ref ref, Visit visit) {
 }
 
 /// The values that a name or a path leads to from the root: at most one for a path, several for a
-/// name that keys with dots in them make ambiguous. `paths` says how each is reached.
+/// name that keys with dots in them make ambiguous. `path` says how each is reached.
 struct Found {
   Ref value;
   std::string path;

@@ -1,8 +1,8 @@
 // The storages of one zip archive: the table that tensors' handles point into, and the step from a
 // persistent id to a row of it (torch/serialization.py, `persistent_load` of `_load`).
 //
-//   ('storage', torch.FloatStorage, '0', 'cpu', 12)   ->   row of record `data/0`, 48 bytes,
-//   float32
+//   ('storage', torch.FloatStorage, '0', 'cpu', 12)
+//     -> a row: record `data/0`, 48 bytes, float32, location "cpu"
 #pragma once
 
 #include <atomic>

@@ -122,8 +122,8 @@ std::size_t count_zip64_fields(Bytes extra) noexcept;
 /// ZIP64 end of central directory record (APPNOTE 4.3.14).
 ///
 ///    0 signature 4 | 4 size of what follows 8 | 12 made by 2 | 14 version needed 2 | 16 disk 4
-///   20 directory's disk 4 | 24 entries on disk 8 | 32 entries 8 | 40 directory size 8 | 48 offset
-///   8
+///   20 directory's disk 4 | 24 entries on disk 8 | 32 entries 8 | 40 directory size 8
+///   48 directory offset 8
 struct Zip64EndRecord {
   std::uint32_t signature = 0;
   std::uint64_t record_size = 0;
