@@ -73,6 +73,7 @@ class ComplexCells final : public Cells {
   }
   void append(std::string& out, std::size_t index) const override {
     real_format_.append(out, real_[index]);
+    // `_vector_str` strips the imaginary part of the blanks that align the real one.
     const std::string digits = imaginary_format_.text(imaginary_[index]);
     if (digits.front() != '-') out += '+';
     out.append(digits).append("j");
@@ -115,6 +116,8 @@ Tensor reinterpret(const Tensor& tensor, DType dtype) {
 
 }  // namespace
 
+/// All elements are converted before the first is shown, because the notation of each depends on
+/// all. Quantized ones are shown as the real numbers that they stand for.
 std::unique_ptr<Cells> make_cells(const Tensor& tensor, const PrintOptions& options) {
   const DType dtype = tensor.dtype();
   switch (category(dtype)) {

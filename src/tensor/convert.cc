@@ -187,6 +187,8 @@ bool is_numeric(DType dtype) noexcept {
   return category(dtype) != DTypeCategory::bits && category(dtype) != DTypeCategory::sub_byte;
 }
 
+/// The packed quantized types count values in their shape already; of float4_e2m1fn_x2 it counts
+/// bytes.
 std::optional<std::int64_t> count_values(const Tensor& tensor) noexcept {
   const bool is_pair = tensor.dtype() == DType::f4_e2m1fn_x2;
   return checked_mul(tensor.numel(), std::int64_t{is_pair ? 2 : 1});
@@ -219,6 +221,7 @@ Bytes Converter::next() {
   return convert_block<std::int64_t>(stored, count);
 }
 
+/// A piece of the stream may be the whole tensor, in place; it is taken block by block.
 Bytes Converter::next_stored() {
   const DType from = tensor_.dtype();
   const std::size_t size = kBlock / values_per_item(from) * item_size(from);
@@ -266,9 +269,10 @@ std::size_t Tensor::checked_numel() const {
   return static_cast<std::size_t>(*count);
 }
 
+/// By the converter where the type changes, else by one copy.
 void Tensor::convert_into(DType dtype, void* out) const {
   auto* to = static_cast<std::byte*>(out);
-  // Nothing to convert; bools take the long way, which makes them 0 and 1.
+  // Bools take the long way, which makes them 0 and 1.
   if (stored_dtype(this->dtype()) == dtype && dtype != DType::boolean) {
     const auto size = static_cast<std::size_t>(nbytes());
     return ElementStream(*this).read({to, size});

@@ -54,6 +54,7 @@ void swap_bytes(MutableBytes elements, std::size_t unit) noexcept {
   change_words(elements, unit, 0, unit, [](auto word) { return byte_swap(word); });
 }
 
+/// PyTorch negates neither booleans nor floats of 8 bits, of which some formats have no sign.
 bool is_negatable(DType dtype) noexcept {
   const DTypeCategory kind = category(dtype);
   return kind == DTypeCategory::complex || kind == DTypeCategory::signed_integer ||

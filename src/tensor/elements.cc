@@ -51,6 +51,8 @@ void check_has_elements(const Tensor& tensor) {
        to_string(kind), names_of_parts(tensor));
 }
 
+/// Checked although the record was when it was made: a caller's function may have restored the
+/// storage to other memory since.
 Bytes stored_elements(const Tensor& tensor) {
   check_has_elements(tensor);
   const Bytes bytes = tensor.storage().bytes();
@@ -66,9 +68,11 @@ ElementStream::ElementStream(const Tensor& tensor, std::endian order)
   if (tensor.is_neg() && !is_negatable(dtype)) {
     fail(ErrorCode::unsupported, {}, "{} has no negative", to_string(dtype));
   }
+  // What `nbytes` gives where the true number overflows.
   if (tensor.nbytes() == std::numeric_limits<std::uint64_t>::max()) {
     fail(ErrorCode::limit, {}, "{} elements are more bytes than can be counted", tensor.numel());
   }
+  // Several integers share a byte, across the ends of rows too: strides do not lead to bytes.
   if (is_packed_quantized(dtype) && !tensor.is_contiguous()) {
     fail(ErrorCode::unsupported, {}, "a view of {} elements that are not contiguous",
          to_string(dtype));
@@ -76,6 +80,7 @@ ElementStream::ElementStream(const Tensor& tensor, std::endian order)
   const bool is_slice = tensor.record().is_slice;
   if (!is_slice) tensor.storage().verify();
   const Bytes stored = is_slice ? slice_elements() : stored_elements(tensor);
+  // Swapped elements that are wanted in the other order are in order as they lie.
   const bool is_ordered = tensor.is_byte_swapped() != is_native_ || swap_unit(dtype) == 1;
   if (tensor.is_contiguous() && !has_lazy_bits(tensor) && is_ordered) {
     in_place_ = stored.first(static_cast<std::size_t>(tensor.nbytes()));
@@ -101,6 +106,7 @@ std::size_t ElementStream::remaining() const noexcept {
   return gatherer_ ? gatherer_->remaining() : in_place_.size();
 }
 
+/// Whole items only, so that the bits of an item can be resolved in one piece.
 Bytes ElementStream::next(MutableBytes scratch) noexcept {
   if (!gatherer_) return std::exchange(in_place_, {});
   const std::size_t whole = scratch.size() - scratch.size() % item_size(tensor_.dtype());
@@ -121,6 +127,7 @@ void ElementStream::read(MutableBytes out) noexcept {
   }
 }
 
+/// Signs are those of native elements, so the byte order comes before them and the wanted one last.
 void ElementStream::resolve(MutableBytes piece) const noexcept {
   const DType dtype = tensor_.dtype();
   const std::size_t unit = swap_unit(dtype);
@@ -138,6 +145,8 @@ void Tensor::copy_to(std::span<std::byte> out) const {
   ElementStream(*this).read(out);
 }
 
+/// Only the place of the elements changes: a quantizer's channels, for one, run along a dimension,
+/// not along a stride.
 Tensor Tensor::contiguous(std::uint64_t max_expansion) const {
   check_has_elements(*this);
   if (is_plain(*this)) return *this;
@@ -170,6 +179,7 @@ const void* Tensor::elements_as(DType dtype, std::size_t alignment) const {
   if (is_byte_swapped() && item_size(dtype) > 1) refuse("the byte order is not this machine's");
   if (!is_contiguous()) refuse("strides " + to_string(strides()) + " are not contiguous");
   if (numel() == 0) return nullptr;
+  // Writers may align records to a single byte, and the pickle's offset adds to that.
   const std::byte* elements = stored_elements(*this).data();
   if (std::bit_cast<std::uintptr_t>(elements) % alignment != 0) refuse("they are not aligned");
   return elements;

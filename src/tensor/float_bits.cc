@@ -54,12 +54,16 @@ constexpr float magnitude_of(Format format, unsigned magnitude) {
   const bool all_ones = top && fraction == (1u << format.mantissa_bits) - 1;
   if (format.specials == Specials::ieee && top) return fraction == 0 ? kInfinity : kNaN;
   if (format.specials == Specials::fn && all_ones) return kNaN;
+  // The leading 1 is not stored; subnormal numbers have none, and the exponent of the smallest
+  // normal ones.
   const unsigned hidden = exponent == 0 ? 0 : 1u << format.mantissa_bits;
   const int scale = static_cast<int>(exponent == 0 ? 1 : exponent) - format.bias -
                     static_cast<int>(format.mantissa_bits);
   return static_cast<float>(hidden + fraction) * power_of_two(scale);
 }
 
+/// All patterns of a format, whose highest bit is the sign. The fnuz formats have their only NaN
+/// where -0 would be.
 template <std::size_t kSize>
 constexpr std::array<float, kSize> make_table(Format format) {
   std::array<float, kSize> table{};
@@ -133,6 +137,8 @@ float decode_f4_e2m1fn(std::uint8_t bits) noexcept { return kE2M1FNTable[bits & 
 
 std::uint16_t encode_f16(float value) noexcept { return imath_float_to_half(value); }
 
+/// As torch/headeronly/util/BFloat16.h, `round_to_nearest_even`: half of the last place is added,
+/// less one where the last place is even. A NaN could become infinity by that, so it goes first.
 std::uint16_t encode_bf16(float value) noexcept {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   if (value != value) return 0x7fc0;

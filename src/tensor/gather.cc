@@ -119,6 +119,7 @@ Gatherer::Gatherer(const std::byte* first, std::span<const std::int64_t> shape,
   loops_ = {{1, 0, 0}, {1, static_cast<std::ptrdiff_t>(item_size), 0}};
   for (std::size_t i = 0; i < shape.size() && remaining_ > 0; ++i) {
     if (shape[i] == 1) continue;
+    // A loop whose steps are the whole of the next one goes on where that ends: both are one loop.
     const auto size = static_cast<std::size_t>(shape[i]);
     const auto stride =
         static_cast<std::ptrdiff_t>(strides[i]) * static_cast<std::ptrdiff_t>(item_size);

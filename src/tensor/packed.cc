@@ -12,6 +12,7 @@ bool is_packed_quantized(DType dtype) noexcept {
 
 std::optional<std::uint64_t> packed_bytes(DType dtype,
                                           std::span<const std::int64_t> shape) noexcept {
+  // A single value still takes a byte.
   if (shape.empty()) return 1;
   const auto rows = checked_product(shape.first(shape.size() - 1));
   if (!rows || shape.back() < 0) return std::nullopt;
@@ -21,6 +22,7 @@ std::optional<std::uint64_t> packed_bytes(DType dtype,
   return checked_mul(static_cast<std::uint64_t>(*rows), row_bytes);
 }
 
+/// Also the values beyond the tensor's last that fill up the last byte: the caller drops them.
 void unpack(DType dtype, Bytes stored, std::int64_t* out) noexcept {
   const std::size_t per_byte = values_per_item(dtype);
   const std::size_t width = 8 / per_byte;

@@ -10,11 +10,13 @@
 
 namespace flambeau {
 
+/// `TensorImpl::empty_tensor_restride`: a size of 0 counts as 1.
 std::optional<std::vector<std::int64_t>> contiguous_strides(std::span<const std::int64_t> shape) {
   std::vector<std::int64_t> strides(shape.size());
   std::int64_t stride = 1;
   for (std::size_t i = shape.size(); i-- > 0;) {
     strides[i] = stride;
+    // The product with the first size is nobody's stride, so it may overflow.
     if (i == 0) break;
     const auto next = checked_mul(stride, std::max<std::int64_t>(shape[i], 1));
     if (!next) return std::nullopt;
@@ -38,6 +40,8 @@ std::optional<std::int64_t> checked_product(std::span<const std::int64_t> shape)
   return product;
 }
 
+/// computeStorageNbytes: the last element stands at offset + sum of (size - 1) x stride, and a view
+/// without elements needs nothing, whatever its offset. Two passes, since a 0 may come last.
 std::optional<std::uint64_t> view_extent(std::span<const std::int64_t> shape,
                                          std::span<const std::int64_t> strides,
                                          std::int64_t offset) noexcept {

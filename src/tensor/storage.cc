@@ -9,7 +9,8 @@
 namespace flambeau {
 namespace {
 
-/// Bytes that the CPU reads; the owner may be nobody.
+/// Bytes that the CPU reads; the owner may be nobody. The tag is "cpu" unless the bytes were copied
+/// from a tensor that a file puts elsewhere.
 class Memory final : public StorageTable {
  public:
   Memory(Bytes bytes, std::shared_ptr<const void> owner, std::string device)
@@ -61,6 +62,8 @@ Storage Storage::own(std::span<const std::byte> bytes, std::shared_ptr<const voi
 Storage Storage::on_device(std::string device, std::uint64_t size, std::shared_ptr<void> memory) {
   return {std::make_shared<DeviceMemory>(std::move(device), size, std::move(memory)), 0};
 }
+
+// No storage at all, as meta tensors have it, answers every question but the one for its bytes.
 
 std::uint64_t Storage::size() const noexcept { return table_ ? table_->size(index_) : 0; }
 

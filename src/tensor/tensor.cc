@@ -29,7 +29,8 @@ std::shared_ptr<const TensorRecord> empty_record() {
   return record;
 }
 
-/// Bytes of the elements of a tensor with elements of its own, laid out contiguously.
+/// Bytes of the elements of a tensor with elements of its own, laid out contiguously. What
+/// overflows is as large as a number can be, so that whoever compares it with a bound refuses it.
 std::uint64_t own_bytes(const Tensor& tensor) noexcept {
   if (is_packed_quantized(tensor.dtype())) {
     return packed_bytes(tensor.dtype(), tensor.shape()).value_or(kMaxBytes);
@@ -87,6 +88,7 @@ const Tensor* values_part(const Tensor& tensor) noexcept {
 
 }  // namespace
 
+// In the order of the enumerators, in tensor.h.
 std::string_view to_string(TensorKind kind) noexcept {
   static constexpr std::string_view kNames[] = {
       "strided",    "quantized",  "sparse_coo", "sparse_csr", "sparse_csc",
@@ -96,6 +98,8 @@ std::string_view to_string(TensorKind kind) noexcept {
 
 Tensor::Tensor() : record_(empty_record()) {}
 
+/// Strides overflow only beside a size of 0, where nothing uses them, or where `check_view` finds
+/// the product of the sizes too large.
 Tensor::Tensor(DType dtype, std::vector<std::int64_t> shape, Storage storage) {
   const std::vector<std::int64_t> none(shape.size());
   TensorRecord record;
@@ -124,6 +128,8 @@ std::span<const std::int64_t> Tensor::strides() const noexcept {
 
 std::int64_t Tensor::offset() const noexcept { return record_->offset; }
 
+/// A ragged tensor has as many elements as its values. The chain of parts ends, since a record is
+/// made after those that it holds.
 std::int64_t Tensor::numel() const noexcept {
   const Tensor* tensor = this;
   while (!tensor->has_shape()) {
@@ -139,6 +145,8 @@ std::uint64_t Tensor::nbytes() const noexcept {
 
 const Storage& Tensor::storage() const noexcept { return record_->storage; }
 
+/// A tag that the rebuild call names counts before the storage's: the inner tensors of a wrapper
+/// may live elsewhere, and a device without storages saves its elements on the CPU.
 std::string_view Tensor::device() const noexcept {
   for (const Tensor* tensor = this; tensor; tensor = values_part(*tensor)) {
     const auto& extension = tensor->record_->extension;
@@ -159,6 +167,8 @@ bool Tensor::is_neg() const noexcept { return record_->is_neg; }
 
 bool Tensor::is_byte_swapped() const noexcept { return record_->is_byte_swapped; }
 
+/// c10/core/Contiguity.h, `_compute_contiguous`: the stride of a dimension of size 1 means nothing,
+/// and a tensor without elements is contiguous whatever its strides.
 bool Tensor::is_contiguous() const noexcept {
   const auto sizes = shape();
   const auto steps = strides();
@@ -178,6 +188,7 @@ std::span<const std::pair<std::string, Tensor>> Tensor::parts() const noexcept {
   return record_->extension->parts;
 }
 
+/// Parts are a handful, so a search does.
 const Tensor* Tensor::find_part(std::string_view name) const noexcept {
   for (const auto& [key, part] : parts()) {
     if (key == name) return &part;

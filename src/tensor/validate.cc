@@ -21,11 +21,14 @@ template <typename... Args>
        fmt::format(format, std::forward<Args>(args)...));
 }
 
+/// A part that the kind has: whoever made the tensor has seen to that.
 std::vector<std::int64_t> elements_of(const Tensor& tensor, std::string_view part) {
   return tensor.find_part(part)->to<std::int64_t>();
 }
 
-/// The columns of a coalesced tensor's indices ascend, in the order of their dimensions.
+/// The columns of a coalesced tensor's indices ascend, in the order of their dimensions. Equal
+/// columns do not: coalescing adds up the values of one index. Rows stand one behind the other, so
+/// the next number of a column is `count` further on.
 void validate_order(const Tensor& tensor, std::span<const std::int64_t> indices,
                     std::size_t count) {
   const auto precedes = [&](std::size_t a, std::size_t b) {
@@ -67,6 +70,7 @@ Grid grid_of(const Tensor& tensor, std::size_t batch) {
   std::int64_t rows = tensor.shape()[batch];
   std::int64_t columns = tensor.shape()[batch + 1];
   if (blocked) {
+    // [batch…, blocks, height, width, dense…]
     const auto values = tensor.find_part("values")->shape();
     const std::int64_t height = values[batch + 1];
     const std::int64_t width = values[batch + 2];
@@ -103,6 +107,8 @@ void validate_matrix(const Tensor& tensor, std::span<const std::int64_t> offsets
   }
 }
 
+/// In every compressed layout the parts are, in this order: compressed indices, plain indices and
+/// values, each with the same batch dimensions first.
 void validate_compressed(const Tensor& tensor) {
   const Tensor& compressed_part = tensor.parts()[0].second;
   const Tensor& plain_part = tensor.parts()[1].second;
@@ -127,6 +133,7 @@ void validate_compressed(const Tensor& tensor) {
 
 /// Each constituent is a view of the buffer.
 void validate_nested(const Tensor& tensor) {
+  // A jagged tensor has offsets instead, and no more constituents than values.
   const Tensor* sizes_part = tensor.find_part("sizes");
   if (sizes_part == nullptr) return;
   const auto sizes = sizes_part->to<std::int64_t>();
