@@ -1,6 +1,7 @@
-// Matching of location tags. Source: torch/serialization.py, `_get_restore_location` and
-// `_deserialize`/`_validate_device` of PyTorch 2.15: a backend takes its bare name, its name with
-// digits, and its name with ":" and more.
+// Matching of location tags: torch/serialization.py, `default_restore_location` (backends in the
+// order of their priorities, the first that gives a storage) and `_deserialize` of PyTorch 2.15: a
+// backend takes its bare name, its name with digits, and its name with ":" and more. PyTorch's
+// pattern has no end, so that `cuda1x` passes there, too; no writer makes such tags.
 #include "flambeau/devices.h"
 
 #include <algorithm>
@@ -10,6 +11,7 @@ namespace flambeau {
 
 void DeviceRegistry::add(int priority, std::function<bool(std::string_view)> matches,
                          RestoreFunction restore) {
+  // Behind those of the same priority: `register_package` sorts, and Python's sort is stable.
   const auto after = std::find_if(backends_.begin(), backends_.end(),
                                   [&](const Backend& other) { return other.priority > priority; });
   backends_.insert(after, {priority, std::move(matches), std::move(restore)});
@@ -33,6 +35,7 @@ std::optional<Storage> DeviceRegistry::restore(const Storage& storage, std::stri
   return std::nullopt;
 }
 
+/// A function decides by itself, so for it the file's tag stays.
 std::string MapLocation::tag_for(std::string_view tag) const {
   if (const auto* fixed = std::get_if<std::string>(&rule_)) return *fixed;
   if (const auto* table = std::get_if<2>(&rule_)) {

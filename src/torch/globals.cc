@@ -60,10 +60,12 @@ std::optional<GlobalMeaning> tensor_meaning(std::string_view module, std::string
 
 }  // namespace
 
+/// Roles without a row, as those of old tensor classes, are "tensor" in messages.
 std::string_view function_name(Role role) noexcept {
   return kNameOfRole[static_cast<std::size_t>(role)];
 }
 
+/// Storage classes come first: `find_class` looks for "Storage" in the name before anything else.
 GlobalMeaning meaning_of(std::string_view module, std::string_view name) noexcept {
   if (const auto storage = storage_meaning(name)) return *storage;
   const auto* row = std::find_if(kRows.begin(), kRows.end(), [&](const Row& candidate) {
@@ -73,6 +75,7 @@ GlobalMeaning meaning_of(std::string_view module, std::string_view name) noexcep
   if (!is_torch_module(module)) return {};
   if (const auto tensor = tensor_meaning(module, name)) return *tensor;
   if (module == "torch") {
+    // Aliases (`torch.half`) are the same object in Python, which pickles by its first name.
     const auto dtype = parse_dtype(name);
     if (dtype && to_string(*dtype) == name) return {Role::dtype, dtype};
   }

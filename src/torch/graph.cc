@@ -47,6 +47,7 @@ void TensorTable::add_late(Ref node, TensorRecord&& record) {
   late_nodes_.emplace(bits_of(node), row);
 }
 
+/// In node order first, then among the few that were made late.
 std::optional<std::size_t> TensorTable::find(Ref node, std::size_t hint) const noexcept {
   if (hint < nodes_.size() && nodes_[hint] == bits_of(node)) return hint;
   const auto found = std::lower_bound(nodes_.begin(), nodes_.end(), bits_of(node));
@@ -158,6 +159,7 @@ std::string Graph::device(Ref ref) const {
   return device;
 }
 
+/// `_get_layout('torch.strided')` (torch/serialization.py): the text is `str` of the layout.
 std::string_view Graph::layout(Ref ref) const noexcept {
   std::string_view layout = text(document_.items(document_.args(ref))[0]);
   constexpr std::string_view kPrefix = "torch.";
@@ -165,6 +167,8 @@ std::string_view Graph::layout(Ref ref) const noexcept {
   return layout;
 }
 
+/// Keys are few where names are asked for one by one; the listing's names have an index of their
+/// own.
 std::optional<Ref> find_key(const Graph& graph, std::span<const Ref> pairs,
                             std::string_view key) noexcept {
   for (std::size_t i = 0; i + 1 < pairs.size(); i += 2) {
@@ -173,6 +177,7 @@ std::optional<Ref> find_key(const Graph& graph, std::span<const Ref> pairs,
   return std::nullopt;
 }
 
+/// `object.__getstate__` gives (dict, slots) for a class with `__slots__`; either may be None.
 std::optional<Ref> find_attribute(const Graph& graph, Ref state, std::string_view name) noexcept {
   if (graph.kind(state) != Kind::tuple) return find_key(graph, graph.pairs(state), name);
   const auto parts = graph.elements(state);

@@ -71,6 +71,7 @@ std::optional<std::string_view> content_of(const Graph& graph, Ref ref) {
   return std::nullopt;
 }
 
+/// A shape that is none, or has too many dimensions, makes no array, and the call stays data.
 std::optional<std::vector<std::int64_t>> integers(const Graph& graph, Ref ref) {
   if (graph.kind(ref) != Kind::tuple) return std::nullopt;
   std::vector<std::int64_t> values;
@@ -117,7 +118,7 @@ Tensor make_array(NumpyType type, const Layout& layout, std::string_view content
   return Tensor(std::move(record));
 }
 
-/// What the three forms of arrays have in common, taken apart.
+/// What the two forms of arrays have in common, taken apart.
 struct ArrayParts {
   Ref shape;
   Ref dtype;
@@ -125,6 +126,8 @@ struct ArrayParts {
   bool fortran;
 };
 
+/// The first of the five is the state's version, 1. numpy reads states of four, version 0, but
+/// writes none.
 std::optional<ArrayParts> array_parts(const Graph& graph, Ref ref) {
   if (has_role(graph, ref, Role::numpy_reconstruct)) {
     const auto state = graph.elements(graph.state(ref));
@@ -171,6 +174,7 @@ Tensor converted_to(const Tensor& tensor) {
 
 }  // namespace
 
+/// The types that PyTorch's devices without storages have had; a row for each that comes.
 Tensor converted(const Tensor& tensor, DType dtype) {
   if (dtype == DType::f16) return converted_to<Half>(tensor);
   if (dtype == DType::bf16) return converted_to<BFloat16>(tensor);

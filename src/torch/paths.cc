@@ -13,6 +13,8 @@ namespace {
 
 /// A key that is neither text nor a small integer, as Python writes it.
 std::string key_repr(const Graph& graph, Ref key) {
+  // Never cut, or two keys could look alike; half of the largest size, as sums are compared with
+  // it.
   return repr(Value(&graph, key), std::string::npos / 2);
 }
 
@@ -36,6 +38,8 @@ void append_name(const Graph& graph, const Step& step, std::string& out) {
   }
 }
 
+/// What Python has no expression for (an argument, a state of another form) has brackets of its
+/// own.
 void append_path(const Graph& graph, const Step& step, std::string& out) {
   switch (step.kind()) {
     case StepKind::root: return;
@@ -111,6 +115,7 @@ std::optional<Advance> advance(std::string_view text, std::size_t used, std::str
 std::vector<Found> search(const Graph& graph, std::string_view text, bool as_name) {
   std::vector<Found> found;
   std::vector<Reached> open = {{graph.document().root(), 0, {}}};
+  // The same value with the same rest of the text leads to the same places: cycles end here.
   std::set<std::pair<std::uint32_t, std::size_t>> seen;
   std::string part;
   while (!open.empty()) {
@@ -136,6 +141,7 @@ std::vector<Found> search(const Graph& graph, std::string_view text, bool as_nam
 
 }  // namespace
 
+/// Names first, as for tensors; a text that is a name is never looked up as a path.
 std::vector<Found> find_values(const Graph& graph, std::string_view name_or_path) {
   if (name_or_path.empty()) return {{graph.document().root(), {}}};
   auto found = search(graph, name_or_path, true);

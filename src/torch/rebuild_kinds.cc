@@ -179,12 +179,14 @@ void TensorRebuilder::sparse_compressed(const Arguments& data, TensorKind kind, 
   const TensorRecord& plain = data.tensor(1, by_row ? "col_indices" : "row_indices");
   const TensorRecord& values = data.tensor(2, "values");
   data.integers(3, "size", size_);
+  // Batch dimensions come first in all parts. Of the two dimensions that are compressed, values
+  // have one, that of the stored elements, and with blocks two more.
   const auto batch = compressed.dimensions.shape().size() - 1;
   const auto value_rank = values.dimensions.shape().size();
   const bool fits = !compressed.dimensions.shape().empty() && is_index(compressed.dtype) &&
                     compressed.dtype == plain.dtype && checked_product(size_) &&
                     plain.dimensions.shape().size() == batch + 1 && size_.size() >= batch + 2 &&
-                    value_rank == size_.size() - (blocked ? 0 : 1) + (blocked ? 1 : 0);
+                    value_rank == (blocked ? size_.size() + 1 : size_.size() - 1);
   if (!fits) {
     data.reject("indices {} and {}, values {} and size {} do not belong together",
                 to_string(compressed.dimensions.shape()), to_string(plain.dimensions.shape()),
@@ -277,6 +279,7 @@ bool TensorRebuilder::from_type(const Arguments& args, TensorRecord& out) {
   const Role type =
       document.is(args[1], NodeKind::global) ? graph_.meaning(args[1]).role : Role::other;
   if (type == Role::parameter_class) out.is_parameter = true;
+  // A nested tensor's class is part of its form, not one around it.
   const bool plain =
       type == Role::tensor_class || type == Role::parameter_class || out.kind == TensorKind::nested;
   if (!plain) subclass(args, out);
@@ -302,6 +305,7 @@ void TensorRebuilder::subclass(const Arguments& args, TensorRecord& out) {
     out = wrapped;
     out.kind = TensorKind::subclass;
   }
+  // torch/nn/parameter.py: a tensor of another class is a Parameter by this attribute.
   const auto flag = find_attribute(graph_, args[3], "_is_param");
   out.is_parameter = flag && *flag == kTrue;
   out.extension = extension;

@@ -42,6 +42,7 @@ std::optional<T> scalar_as(const Graph& graph, Ref ref, std::initializer_list<DT
   return std::nullopt;
 }
 
+/// A part of a complex number: `complex(1, 2)` is written with ints, too.
 double number_of(const Document& document, Ref ref) {
   return document.is(ref, NodeKind::real) ? document.real(ref)
                                           : static_cast<double>(document.integer(ref));
@@ -93,6 +94,7 @@ std::optional<bool> Value::as_bool() const noexcept {
 std::optional<std::int64_t> Value::as_int() const noexcept {
   if (graph_ == nullptr) return std::nullopt;
   if (graph_->document().is(ref_, NodeKind::integer)) return graph_->document().integer(ref_);
+  // Unsigned ones by themselves: as int64 those from 2^63 on would saturate to another number.
   if (const auto scalar =
           scalar_as<std::uint64_t>(*graph_, ref_, {DTypeCategory::unsigned_integer})) {
     return std::in_range<std::int64_t>(*scalar) ? std::optional(*scalar) : std::nullopt;
@@ -111,6 +113,7 @@ std::optional<double> Value::as_double() const noexcept {
       {DTypeCategory::floating, DTypeCategory::signed_integer, DTypeCategory::unsigned_integer});
 }
 
+/// Calls of `complex` that are not of two numbers were left objects by the graph's builder.
 std::optional<std::complex<double>> Value::as_complex() const noexcept {
   if (kind() == Kind::complex) {
     const Document& document = graph_->document();
@@ -147,6 +150,8 @@ std::optional<std::string> Value::integer_text() const {
   return decimal_of(bytes);
 }
 
+/// An array is made anew each time: few programs ask for one twice, and kept ones would have to be
+/// guarded against other threads.
 std::optional<Tensor> Value::as_tensor() const {
   if (kind() == Kind::tensor) return graph_->tensor(ref_);
   if (kind() != Kind::object) return std::nullopt;
@@ -184,6 +189,7 @@ std::optional<StorageReference> Value::as_storage() const {
   return reference;
 }
 
+/// A kind has one of the two, an object of an unknown class may have both.
 std::size_t Value::size() const noexcept { return elements().size() + items().size(); }
 
 /// Dicts by key, sequences by place; a set has no places.

@@ -23,7 +23,8 @@ std::string complex_part(double value) {
   return text;
 }
 
-/// `(1+2j)`, and `2j` where the real part is 0.
+/// `(1+2j)`, and `2j` where the real part is 0, but not where it is -0 (CPython,
+/// Objects/complexobject.c: complex_repr).
 std::string complex_text(std::complex<double> value) {
   const std::string imag = complex_part(value.imag());
   if (value.real() == 0 && !std::signbit(value.real())) return imag + "j";
@@ -38,8 +39,7 @@ std::string tensor_text(const Value& value, const Tensor& tensor) {
 
 /// A container by its type and length: what it holds may hold it.
 std::string container_text(const Value& value) {
-  const std::size_t size = value.size();
-  return fmt::format("<{} of {}>", value.type_name(), size);
+  return fmt::format("<{} of {}>", value.type_name(), value.size());
 }
 
 /// One value on one line.
@@ -88,6 +88,7 @@ struct Brackets {
   std::string_view close;
 };
 
+/// What has no literal is written as a call: empty sets, since `{}` is a dict, and the classes.
 Brackets brackets_of(const Value& value) {
   const Kind kind = value.kind();
   const bool empty = value.size() == 0;
@@ -102,7 +103,8 @@ Brackets brackets_of(const Value& value) {
   return {"[", "]"};
 }
 
-/// One level of a container; what is deeper stands as its type and length.
+/// One level of a container; what is deeper stands as its type and length. So cycles end, and the
+/// cost is bounded by `max_length` and the number of items.
 std::string shallow_text(const Value& value, std::size_t max_length) {
   const Brackets brackets = brackets_of(value);
   std::string text(brackets.open);
@@ -132,6 +134,8 @@ std::string repr(Value value, std::size_t max_length) {
   return scalar_text(value);
 }
 
+/// Classes by the names that the file gives them, which need not be those of today: `__builtin__`
+/// and `copy_reg` stay what they are.
 std::string Value::type_name() const {
   const auto [module, name] = global_name();
   switch (kind()) {

@@ -11,6 +11,8 @@
 
 namespace flambeau {
 
+/// Bounded in depth because each step has a path of its own: along a nest of a million lists they
+/// would be a quadratic number of characters.
 std::vector<WalkStep> walk(Value root) {
   struct Pending {
     Ref value;
@@ -28,6 +30,7 @@ std::vector<WalkStep> walk(Value root) {
     const Pending at = pending.back();
     pending.pop_back();
     const Value value(&graph, at.value);
+    // Marked when visited, not when pushed: the first visit is the one by the first path.
     if (value.has_identity()) {
       if (seen[bits_of(at.value)]) continue;
       seen[bits_of(at.value)] = true;
@@ -38,6 +41,7 @@ std::vector<WalkStep> walk(Value root) {
     path.resize(at.parent_path_size);
     append_path(graph, at.step, path);
     steps.push_back({path, value});
+    // The stack gives the last child first, so they are turned around.
     const auto first = static_cast<std::ptrdiff_t>(pending.size());
     for_each_child(graph, at.value, [&](const Step& step, Ref child) {
       pending.push_back({child, step, path.size(), at.depth + 1});

@@ -41,6 +41,7 @@ bool ZipResolver::is_storage_word(const Graph& graph, Ref word) {
   return is_storage;
 }
 
+/// `UntypedStorage` counts bytes, so that its elements are uint8, as in PyTorch.
 ZipResolver::Id ZipResolver::parse(const Graph& graph, std::span<const Ref> items) {
   const auto refuse = [&](std::string_view what) {
     fail(ErrorCode::malformed_tensor, {options_.where}, "persistent id of a storage: {}", what);
@@ -130,6 +131,7 @@ void ZipResolver::check_record(const Id& id, std::uint32_t record) {
   }
 }
 
+/// Of an empty storage the type says nothing; PyTorch itself saves one under several.
 void ZipResolver::compare(const Id& id, const StorageRow& row) {
   if (row.dtype != id.dtype && !(row.size == id.size && id.size == 0)) {
     note(id.key, Note::Severity::ambiguity, "the storage is named with two element types");
@@ -158,6 +160,7 @@ void ZipResolver::restore(std::uint32_t row, std::string_view tag) {
   restored_.push_back(made.value_or(plain));
 }
 
+/// A file may give a million reasons for notes; the first hundred tell enough.
 void ZipResolver::note(std::string_view key, Note::Severity severity, std::string message) {
   constexpr std::size_t kMostNotes = 100;
   if (notes_.size() < kMostNotes) {

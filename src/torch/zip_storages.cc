@@ -109,6 +109,7 @@ void ZipStorages::verify(std::uint32_t index) const {
   mark_verified(index);
 }
 
+/// For readers that have copied all of a record and taken its checksum on the way.
 void ZipStorages::check(std::uint32_t index, std::uint32_t crc) const {
   const Record record = archive_.record(rows_[index].record);
   if (record.has_checksum() && record.crc32 != crc) {
