@@ -156,8 +156,8 @@ std::string_view name_oddity(std::string_view name) noexcept {
   return {};
 }
 
-/// What re-zipping on a Mac leaves beside the folder. PyTorch refuses such archives ("file in archive
-/// is not in a subdirectory"); their records are sound all the same.
+/// What re-zipping on a Mac leaves beside the folder. PyTorch refuses such archives ("file in
+/// archive is not in a subdirectory"); their records are sound all the same.
 bool is_macos_litter(std::string_view name) noexcept {
   const std::string_view last = name.substr(name.rfind('/') + 1);
   return name.starts_with("__MACOSX/") || last == ".DS_Store" || last.starts_with("._");
