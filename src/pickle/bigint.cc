@@ -6,10 +6,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <vector>
 
 #include "pickle/repr.h"
@@ -157,6 +159,23 @@ std::optional<double> exact_real(std::string_view number) {
   if (std::bit_width(bits >> std::countr_zero(bits)) > 53 || low > 128) return std::nullopt;
   const double value = std::ldexp(static_cast<double>(bits), static_cast<int>(low * 8));
   if (std::isinf(value)) return std::nullopt;
+  return is_negative(number) ? -value : value;
+}
+
+/// Of the topmost eight bytes at least 57 bits count, four more than a double keeps. The lowest of
+/// them stands for all bytes below, so that the one rounding of the cast sees whether any is set.
+double nearest_real(std::string_view number) {
+  const std::string magnitude = magnitude_of(number);
+  constexpr std::size_t kMostBytes = 1024 / 8;
+  if (magnitude.size() > kMostBytes) {
+    const double infinity = std::numeric_limits<double>::infinity();
+    return is_negative(number) ? -infinity : infinity;
+  }
+  const std::size_t low = magnitude.size() - std::min<std::size_t>(magnitude.size(), 8);
+  std::uint64_t bits = 0;
+  for (std::size_t i = magnitude.size(); i-- > low;) bits = (bits << 8) | byte_at(magnitude, i);
+  if (magnitude.find_first_not_of('\0') < low) bits |= 1;
+  const double value = std::ldexp(static_cast<double>(bits), static_cast<int>(low * 8));
   return is_negative(number) ? -value : value;
 }
 

@@ -27,6 +27,9 @@ std::string twos_complement_of_digits(std::string_view digits, unsigned bits_per
 /// The float that is exactly this number, where there is one.
 std::optional<double> exact_real(std::string_view number);
 
+/// The nearest float, halves to the even one; infinity beyond the largest.
+double nearest_real(std::string_view number);
+
 /// A lower bound for the decimal digits of a number whose minimal form has `size` bytes.
 constexpr std::uint64_t fewest_decimal_digits(std::uint64_t size) noexcept {
   return size < 2 ? 1 : (size - 1) * 240 / 100;  // 2.408 digits a byte

@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/fail.h"
+#include "pickle/bigint.h"
 #include "pickle/repr.h"
 #include "torch/graph.h"
 #include "torch/numpy.h"
@@ -42,10 +43,11 @@ std::optional<T> scalar_as(const Graph& graph, Ref ref, std::initializer_list<DT
   return std::nullopt;
 }
 
-/// A part of a complex number: `complex(1, 2)` is written with ints, too.
+/// A part of a complex number: `complex(1, 2)` is written with ints, too, and those may be large.
 double number_of(const Document& document, Ref ref) {
-  return document.is(ref, NodeKind::real) ? document.real(ref)
-                                          : static_cast<double>(document.integer(ref));
+  if (document.is(ref, NodeKind::real)) return document.real(ref);
+  if (document.is(ref, NodeKind::integer)) return static_cast<double>(document.integer(ref));
+  return nearest_real(document.text(ref));
 }
 
 }  // namespace

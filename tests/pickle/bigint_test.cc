@@ -106,5 +106,27 @@ TEST(ExactReal, IsFoundWhereADoubleIsTheNumber) {
   EXPECT_EQ(exact_real(std::string(1000, '\0') + "\1"s), std::nullopt);
 }
 
+double nearest(std::string_view decimal) { return nearest_real(twos_complement_of(decimal)); }
+
+TEST(NearestReal, RoundsAsPythonDoes) {
+  EXPECT_EQ(nearest("0"), 0.0);
+  EXPECT_EQ(nearest("-5"), -5.0);
+  EXPECT_EQ(nearest("9007199254740993"), 9007199254740992.0);  // halves go to the even one
+  EXPECT_EQ(nearest("9007199254740995"), 9007199254740996.0);
+  EXPECT_EQ(nearest("37778931862957161709568"), std::ldexp(1, 75));
+  EXPECT_EQ(nearest("-37778931862957161709568"), -std::ldexp(1, 75));
+  // Half of a last place above 2^120, and a little more, which stands in the lowest byte.
+  const std::string half = std::string(8, '\0') + "\x08"s + std::string(6, '\0') + "\1"s;
+  EXPECT_EQ(nearest_real(half), std::ldexp(1, 120));
+  EXPECT_EQ(nearest_real("\1"s + half.substr(1)), std::nextafter(std::ldexp(1, 120), INFINITY));
+}
+
+TEST(NearestReal, IsInfiniteBeyondTheLargestDouble) {
+  EXPECT_EQ(nearest_real(std::string(127, '\0') + "\x80"s + "\0"s), std::ldexp(1, 1023));
+  EXPECT_EQ(nearest_real(std::string(128, '\xff') + "\0"s), INFINITY);
+  EXPECT_EQ(nearest_real(std::string(128, '\0') + "\1"s), INFINITY);
+  EXPECT_EQ(nearest_real(std::string(1000, '\0') + "\xff"s), -INFINITY);
+}
+
 }  // namespace
 }  // namespace flambeau

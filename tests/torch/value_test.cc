@@ -29,6 +29,9 @@ const Checkpoint& everything() {
         {py::text("huge"), py::big_integer(std::string("\0\0\0\0\0\0\0\0\1", 9))},
         {py::text("real"), py::real(2.5)},
         {py::text("complex"), py::call("__builtin__.complex", {py::real(1), py::integer(-2)})},
+        {py::text("large complex"),
+         py::call("builtins.complex",
+                  {py::big_integer(std::string("\0\0\0\0\0\0\0\0\1", 9)), py::real(0)})},
         {py::text("string"), py::text("t\xc3\xa9xt")},
         {py::text("bytes"), py::bytes(std::string("\0\xff", 2))},
         {py::text("bytearray"), py::call("builtins.bytearray", {py::bytes("ab")})},
@@ -167,6 +170,7 @@ TEST(Value, Numbers) {
   EXPECT_EQ(at("huge").integer_text(), "18446744073709551616");
   EXPECT_EQ(at("real").as_double(), 2.5);
   EXPECT_EQ(at("complex").as_complex(), std::complex<double>(1, -2));
+  EXPECT_EQ(at("large complex").as_complex(), std::complex<double>(0x1p64, 0));
 }
 
 TEST(Value, DigitsHaveALimit) {
