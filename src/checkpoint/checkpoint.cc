@@ -50,9 +50,11 @@ Checkpoint Checkpoint::open(SourcePtr source, const OpenOptions& options) {
   auto state = std::make_unique<State>();
   state->options = options;
   state->source = std::move(source);
-  with_context(state->source->name(), [&] { state->zip = load(state->source, options); });
-  state->producer = producer_of(state->zip.storages->archive(), *state->zip.storages);
-  state->listing = std::make_unique<Listing>(*state->zip.graph);
+  with_context(state->source->name(), [&] {
+    state->zip = load(state->source, options);
+    state->producer = producer_of(state->zip.storages->archive(), *state->zip.storages);
+    state->listing = std::make_unique<Listing>(*state->zip.graph);
+  });
   return Checkpoint(std::move(state));
 }
 
@@ -72,7 +74,7 @@ std::string Checkpoint::path(std::size_t index) const { return state_->listing->
 
 bool Checkpoint::first_paths_only() const noexcept { return state_->listing->first_paths_only(); }
 
-/// Made at the first question, from whatever thread asks it.
+/// Made at the first question, from whatever thread asks it. The keys are the listing's own texts.
 const Checkpoint::State::Index& Checkpoint::State::names() const {
   std::call_once(names_once_, [&] {
     const auto tensors = listing->rows();
@@ -88,6 +90,8 @@ const Checkpoint::State::Index& Checkpoint::State::names() const {
   return names_;
 }
 
+/// Apart from the names: all paths spelled out take more memory than the listing, and few ask for
+/// one.
 const std::unordered_map<std::string, std::size_t>& Checkpoint::State::paths() const {
   std::call_once(paths_once_, [&] {
     for (std::size_t i = 0; i < listing->rows().size(); ++i) paths_.emplace(listing->path(i), i);
@@ -106,6 +110,7 @@ const Tensor* Checkpoint::find(std::string_view name) const& {
   if (const auto found = names.by_name.find(name); found != names.by_name.end()) {
     return &state_->listing->rows()[found->second].tensor;
   }
+  // Every step of a path begins with one of these; names are not worth an index of paths.
   const bool is_path = name.starts_with('[') || name.starts_with('.') || name.starts_with('(');
   if (!is_path) return nullptr;
   const auto found = state_->paths().find(std::string(name));

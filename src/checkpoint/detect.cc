@@ -30,6 +30,8 @@ constexpr std::array kSignatures = {
     Signature{0, "PYTORCH1"sv, "a preview format of PyTorch before 1.0, which nothing reads", true},
     Signature{4, "PTMF"sv, "a mobile module in a flatbuffer", true},
     Signature{4, "ET12"sv, "an ExecuTorch program", true},
+    // A pickle of the long 0x1950a86a20f9469cfc6c (torch/serialization.py, MAGIC_NUMBER), which is
+    // the first of a stream of pickles: LONG1 behind PROTO and, from protocol 4 on, FRAME.
     Signature{0, "\x80\x02\x8a\x0al\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19\x2e"sv,
               "a torch.save file of the format before PyTorch 1.6", true},
     Signature{0, "\x80\x03\x8a\x0al\xfc\x9c"sv,
@@ -38,6 +40,7 @@ constexpr std::array kSignatures = {
               "a torch.save file of the format before PyTorch 1.6", true},
     Signature{0, "\x80\x05\x95\x0d\0\0\0\0\0\0\0\x8a\x0al\xfc\x9c"sv,
               "a torch.save file of the format before PyTorch 1.6", true},
+    // The header of the first member (POSIX, pax: ustar Interchange Format).
     Signature{257, "ustar"sv, "a tar archive: unpack it first, unless it is from PyTorch 0.1",
               true},
     Signature{0, "\x1f\x8b"sv, "gzip data: unpack it first, with `gunzip`", false},
@@ -66,6 +69,7 @@ constexpr std::array kSignatures = {
 /// "version https://git-lfs.github.com/spec/v1\noid sha256:…\nsize 1234\n"
 std::optional<Sniffed> sniff_lfs(std::string_view head) {
   if (!head.starts_with("version https://git-lfs")) return std::nullopt;
+  // The size is for the message only, and may say anything.
   const auto at = head.find("\nsize ");
   std::string size;
   if (at != std::string_view::npos) {
@@ -173,6 +177,7 @@ bool has_record_ending(const ArchiveReader& archive, std::string_view suffix) {
   return false;
 }
 
+/// The first entry that is called like a model: people zip checkpoints to send them.
 std::optional<std::string_view> wrapped_checkpoint(const ArchiveReader& archive) {
   constexpr std::string_view kSuffixes[] = {".pth", ".pt", ".ckpt", ".bin", ".safetensors", ".pkl"};
   for (std::size_t i = 0; i < archive.size(); ++i) {
@@ -190,6 +195,7 @@ Sniffed torch_kind(std::string_view description) {
 
 }  // namespace
 
+/// Other writers of PyTorch put a `data.pkl` there, too, so their own records are looked for first.
 std::optional<Sniffed> sniff_archive(const ArchiveReader& archive) {
   if (archive.find(".data/extern_modules")) return torch_kind("a torch.package archive");
   if (archive.find("archive_format")) return torch_kind("a torch.export program (.pt2)");

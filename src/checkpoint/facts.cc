@@ -19,6 +19,7 @@ bool has_address_keys(const ZipStorages& storages) {
     const std::string_view key = storages.key(i);
     std::uint64_t number = 0;
     const auto [end, code] = std::from_chars(key.data(), key.data() + key.size(), number);
+    // Small numbers may count up; an address is larger than any count of storages.
     const bool is_number = code == std::errc() && end == key.data() + key.size();
     if (is_number && number >= storages.row_count() && number > UINT16_MAX) return true;
   }
@@ -78,7 +79,8 @@ void count_storages(const ZipStorages& storages, const std::vector<bool>& reache
   }
 }
 
-/// Of the records that storages name. Others may be of kinds that nothing here reads.
+/// Of the records that storages name. Others may be of kinds that nothing here reads. The lowest
+/// bit that any place has is the lowest of all places joined by OR.
 std::uint64_t common_alignment(const ZipStorages& storages) {
   std::uint64_t places = 0;
   for (std::uint32_t i = 0; i < storages.row_count(); ++i) {

@@ -131,6 +131,8 @@ void run_part(Part& part) {
   const std::uint64_t begin = archive.data_offset(part.record) + part.record_offset;
   const MutableBytes out = part.request->out.subspan(static_cast<std::size_t>(part.out_offset),
                                                      static_cast<std::size_t>(part.size));
+  // `read` of a mapped file is a system call: large parts fill the caller's huge pages by it
+  // without a fault for each small page of the mapping.
   const bool copies = part.size < kSmall && source.in_memory();
   for (std::uint64_t done = 0; done < part.size; done += kPieceSize) {
     const auto piece =
@@ -164,6 +166,7 @@ void check_parts(const std::vector<Part>& parts) {
 
 }  // namespace
 
+/// Checksums are compared at the end, when the parts of each request are all there.
 void read_tensors(std::span<const ReadRequest> requests, const ReadOptions& options) {
   Plan plan = make_plan(requests, options.verify);
   const std::size_t tasks = plan.task_begins.size() - 1;

@@ -70,11 +70,13 @@ std::string header_text(DType dtype, std::span<const std::int64_t> shape) {
   if (!shape.empty()) {
     dictionary.append(kGrowthDigits - std::to_string(shape.front()).size(), ' ');
   }
+  // Version 1.0 has 16 bits for the size of what stands behind its 10 bytes.
   std::string header = framed(dictionary, 1, 2);
   return header.size() - 10 <= 0xffff ? header : framed(dictionary, 2, 4);
 }
 
 /// The type to write: the asked one, or the tensor's own, or its integers'.
+/// The packed types have their integers written as uint8, one for each value.
 DType written_dtype(const Tensor& tensor, std::optional<DType> as) {
   const DType own = tensor.dtype();
   if (as && !has_numpy_dtype(*as)) {

@@ -24,7 +24,8 @@ class Mapping {
 
   Bytes bytes() const noexcept { return {static_cast<const std::byte*>(start_), size_}; }
 
-  /// Gives back the pages that lie whole within the range.
+  /// Gives back the pages that lie whole within the range: others may look at the rest of a page. A
+  /// page that is touched again is read from the file again.
   void drop(std::uint64_t offset, std::uint64_t size) const noexcept {
     const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
     const std::uint64_t first = (offset + page - 1) / page * page;
@@ -70,6 +71,7 @@ SourcePtr map_file(File& file) {
   // mmap(2) refuses a size of 0.
   if (file.size() == 0 || file.size() > SIZE_MAX) return nullptr;
   const auto size = static_cast<std::size_t>(file.size());
+  // Private, since the bytes are never changed; not MAP_POPULATE, since few of them may be wanted.
   void* start = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.descriptor(), 0);
   if (start == MAP_FAILED) return nullptr;
   auto mapping = std::make_shared<const Mapping>(start, size);

@@ -58,6 +58,7 @@ std::size_t round_to_pages(std::size_t size) noexcept {
 std::byte* map_huge(std::size_t rounded) {
   std::byte* start = map_aligned(rounded);
   if (start == nullptr) fail_for_memory(rounded);
+  // A wish: where the system has no huge pages to give, small ones do.
   ::madvise(start, rounded, MADV_HUGEPAGE);
   return start;
 }
@@ -90,6 +91,7 @@ class PageMemory : public std::pmr::memory_resource {
 
 }  // namespace
 
+/// Without members, so that it may be used until the very end of the process.
 std::pmr::memory_resource* page_memory() noexcept {
   static PageMemory memory;
   return &memory;

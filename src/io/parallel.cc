@@ -41,12 +41,14 @@ class Crew {
     }
   }
 
+  /// An error comes before a request to stop: the caller learns what is wrong with the file.
   void finish() const {
     if (error_) std::rethrow_exception(error_);
     if (done_.load() < count_) fail(ErrorCode::cancelled, {}, "the caller asked to stop");
   }
 
  private:
+  // The thread that finds `failed_` unset is the only writer; `finish` reads after all are joined.
   void record(std::exception_ptr error) noexcept {
     if (!failed_.exchange(true)) error_ = std::move(error);
   }
@@ -62,6 +64,7 @@ class Crew {
 
 }  // namespace
 
+/// Copying is bound by memory, which a few threads fill; more of them only cost their starts.
 unsigned thread_count(unsigned wanted) noexcept {
   constexpr unsigned kMost = 8;
   if (wanted > 0) return wanted;

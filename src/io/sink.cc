@@ -71,6 +71,7 @@ class FileSink final : public Sink {
     open_temporary();
   }
 
+  /// Without a commit nothing is left behind; there is nobody to tell if even that fails.
   ~FileSink() override {
     if (!temporary_.empty()) ::unlinkat(folder_.get(), temporary_.c_str(), 0);
   }

@@ -53,7 +53,8 @@ class Memory final : public Source {
   Block block_;
 };
 
-/// Checks against its own size, so that the whole is never read outside the part.
+/// Checks against its own size, so that the whole is never read outside the part. `slice` has
+/// compared the part with the whole: no sum below can overflow.
 class Slice final : public Source {
  public:
   Slice(SourcePtr whole, std::uint64_t offset, std::uint64_t size, std::string name)
@@ -90,6 +91,7 @@ class Slice final : public Source {
 
 }  // namespace
 
+/// For sources that have nothing in memory, the caller's own among them.
 Block Source::view(std::uint64_t offset, std::uint64_t size) const {
   // A declared size must be there before memory is taken for it.
   if (!fits(offset, size, this->size())) {
@@ -111,6 +113,8 @@ SourcePtr open_file(const std::string& path, const FileOptions& options) {
   }
   return std::make_shared<ReadFile>(std::move(file));
 }
+
+// Borrowed and owned bytes differ in the owner alone; an empty one keeps nothing.
 
 SourcePtr borrow_memory(Bytes bytes, std::string name) {
   return std::make_shared<Memory>(Block{bytes, nullptr}, std::move(name));
