@@ -121,6 +121,7 @@ std::optional<std::int64_t> to_int64(std::string_view number) noexcept {
   return static_cast<std::int64_t>(value);
 }
 
+/// A zero byte more keeps the top bit free for the sign; it goes again where it is not needed.
 std::string with_sign(std::string magnitude, bool negative) {
   magnitude.push_back('\0');
   if (negative) negate(magnitude);

@@ -36,6 +36,7 @@ struct Effect {
   bool takes_mark = false;
 };
 
+/// A column that begins with a space would have an empty word; the table has none.
 std::vector<Word> split(std::string_view column) {
   std::vector<Word> words;
   for (std::size_t at = 0; at < column.size(); at = column.find(' ', at)) {
@@ -241,6 +242,7 @@ void Disassembler::get(const std::string& key, const std::string& shown) {
   }
 }
 
+/// What `dis` pushes is what the opcode's row says, not what it took: a list stays "list" by name.
 void Disassembler::change_stack() {
   if (stack_.size() < pops_) {
     refuse(step_, "tries to pop {} items from stack with only {} items", pops_, stack_.size());

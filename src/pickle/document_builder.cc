@@ -86,6 +86,7 @@ Ref DocumentBuilder::add_large_text(NodeKind kind, std::string_view text) {
   return last();
 }
 
+/// Marked as decoded: its spelling in the pickle was another one.
 Ref DocumentBuilder::add_decoded_text(NodeKind kind, std::string_view text) {
   const std::span<char> copy = document_.texts_.take(text.size());
   std::copy(text.begin(), text.end(), copy.begin());
@@ -98,6 +99,7 @@ void DocumentBuilder::check_utf8(std::string_view text) const {
   if (!is_utf8(text)) refuse(step_, "the text is not UTF-8");
 }
 
+/// Picklers write small ints as LONG1, too: an int is the same node kind whatever its opcode was.
 Ref DocumentBuilder::add_long(std::string_view twos_complement) {
   if (const auto small = to_int64(twos_complement)) return add_integer(*small);
   return add_text(NodeKind::big_integer, minimal_twos_complement(twos_complement));
@@ -116,6 +118,7 @@ Ref DocumentBuilder::add_items_node(NodeKind kind, std::span<const Ref> items) {
   return last();
 }
 
+/// United at once, because a frozenset can be a key as soon as it is there.
 Ref DocumentBuilder::add_frozenset(std::span<const Ref> items) {
   check_keys(items, kSingle);
   const Ref ref = add_items_node(NodeKind::frozenset, items);
@@ -148,6 +151,7 @@ Ref DocumentBuilder::add_extension(std::int64_t code) {
   return last();
 }
 
+/// An object takes items as they come: its class's `append` or `extend` is not known.
 void DocumentBuilder::append(Ref target, std::span<const Ref> items) {
   const NodeKind kind = document_.kind(target);
   if (kind == NodeKind::list) return extend(node(target), items, kSingle);
@@ -189,6 +193,7 @@ void DocumentBuilder::add_to_set(Ref target, std::span<const Ref> items) {
   if (!had_several && set.count > 1) keyed_.push_back(target);
 }
 
+/// CPython would set attributes of both states one after the other; no pickler writes two.
 void DocumentBuilder::set_state(Ref target, Ref state) {
   if (!document_.is(target, NodeKind::object)) refuse_target(target, "an object");
   ObjectExtra& object = extra(target);
@@ -198,6 +203,7 @@ void DocumentBuilder::set_state(Ref target, Ref state) {
   object.state = state;
 }
 
+/// Most objects of a checkpoint are calls with arguments and nothing more, so extras stand aside.
 ObjectExtra& DocumentBuilder::extra(Ref object) {
   std::uint32_t& place = node(object).call.extra;
   if (place == 0) {
@@ -226,6 +232,7 @@ std::uint32_t DocumentBuilder::checked_count(std::uint64_t count) const {
   return static_cast<std::uint32_t>(count);
 }
 
+/// The old run stays in the arena when a container moves: doubling keeps that below the new one.
 void DocumentBuilder::extend(Node& container, std::span<const Ref> items, std::size_t width) {
   const std::uint64_t count = container.count + items.size() / width;
   reserve(container, count, width);
@@ -247,6 +254,7 @@ void DocumentBuilder::reserve(Node& container, std::uint64_t count, std::size_t 
       static_cast<std::uint8_t>(container.count == 0 ? 0 : std::countr_zero(new_room));
 }
 
+/// Only dicts count for `duplicate_keys`: an element that a set has twice loses nothing.
 void DocumentBuilder::unite_keys(Ref container) {
   if (document_.is(container, NodeKind::object)) {
     auto& items = extra(container).dict_items;

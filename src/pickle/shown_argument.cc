@@ -128,6 +128,8 @@ std::string show_argument(const Instruction& ins, const Step& step, std::uint32_
   return {};
 }
 
+/// The False that `00` is read as is the key 0 of a Python dict: shown as one, looked up as the
+/// other.
 std::string show_memo_index(const Instruction& ins, const Step& step, std::uint32_t max_digits) {
   const bool is_line_argument = argument_of(ins.op) == Argument::decimalnl_short;
   return is_line_argument ? show_decimal(ins.text, step, max_digits)

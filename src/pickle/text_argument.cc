@@ -185,6 +185,7 @@ std::size_t append_escape(std::string_view text, std::size_t at, std::string& ou
 
 }  // namespace
 
+/// CPython's `PyLong_FromString` in base 0 or 10: white space, sign, prefix, digits, white space.
 std::optional<IntegerText> read_integer_text(std::string_view text, IntegerRule rule) {
   text = trim(text);
   IntegerText integer;
@@ -276,6 +277,7 @@ std::optional<std::string> undo_unicode_escapes(std::string_view text) {
   return out;
 }
 
+/// As Python's codec "utf-8", which refuses surrogates.
 bool is_strict_utf8(std::string_view text) noexcept {
   while (!text.empty()) {
     const auto code = decode_utf8(text);

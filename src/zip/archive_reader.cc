@@ -104,6 +104,7 @@ void ArchiveReader::State::check_inflation(std::uint32_t ordinal,
   }
 }
 
+/// What `inspect` would note about one record is here an error, or with `strict` one.
 std::uint64_t ArchiveReader::State::locate(std::uint32_t ordinal) const {
   // Other readers may use the local header, so strict ones compare it; that costs no further page.
   const DataPlace data = headers.locate(ordinal, options.strict);
@@ -151,6 +152,7 @@ const SourcePtr& ArchiveReader::source() const noexcept { return state_->file.so
 
 std::size_t ArchiveReader::size() const noexcept { return state_->directory.size(); }
 
+/// Read from the directory's own bytes each time: a table of records would be the largest of all.
 Record ArchiveReader::record(std::size_t index) const noexcept {
   const auto ordinal = static_cast<std::uint32_t>(index);
   const CentralHeader entry = state_->directory.header(ordinal);
@@ -213,6 +215,7 @@ Block ArchiveReader::read(std::size_t index, bool verify) const {
   return block;
 }
 
+/// PyTorch has never compared checksums since 1.4, so that only readers like this one see damage.
 void ArchiveReader::verify(std::size_t index, std::span<const std::byte> bytes) const {
   const Record wanted = record(index);
   if (!wanted.has_checksum()) return;

@@ -58,6 +58,7 @@ class DirectoryReader {
   }
 
   void add_entry(std::uint32_t ordinal) {
+    // The comment's size is a part of `full_size`; nothing else is known of comments.
     const Bytes left = bytes().subspan(at_);
     if (left.size() < kCentralSize)
       fail_here(ErrorCode::malformed_zip, "entry {} is cut off", ordinal);
@@ -203,6 +204,7 @@ class DirectoryReader {
   }
 
   void note_overlap(std::uint32_t ordinal, std::uint32_t owner) {
+    // A writer may mean it, to store equal records once; then the data is the same for both.
     const bool same =
         directory_.header(ordinal).header_offset == directory_.header(owner).header_offset;
     notes_.add(ambiguity, directory_.name(ordinal), "the record {} '{}'",
@@ -257,6 +259,7 @@ Directory::Directory(const Access& file, const DirectoryPlace& place, NoteList& 
   DirectoryReader(*this, file, place, notes).read();
 }
 
+/// Parsed anew from the bytes, which were checked once: so an entry takes no memory but its place.
 CentralHeader Directory::header(std::uint32_t ordinal) const noexcept {
   const std::byte* at = entry(ordinal);
   CentralHeader header = parse_central_header(at);

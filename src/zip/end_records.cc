@@ -30,6 +30,7 @@ std::optional<std::size_t> last_end_record(Bytes bytes) noexcept {
   return std::nullopt;
 }
 
+/// A file that begins as an archive was cut; any other never was one.
 [[noreturn]] void fail_without_end(const Access& file) {
   std::vector<std::byte> scratch;
   const bool starts_as_zip =
@@ -83,10 +84,12 @@ class Finder {
   }
 
  private:
+  // Good until the next one: each record is parsed before another is looked at.
   Bytes peek(std::uint64_t offset, std::size_t size) { return file_.peek(offset, size, scratch_); }
   Place place_at(std::uint64_t offset) const { return {file_.name(), offset}; }
 
   void look_for_zip64(const EndRecord& record) {
+    // Both of them have to fit before the end record.
     if (at_ < kLocatorSize + kZip64EndSize) return;
     // The locator has a fixed place, right before the end record.
     const std::uint64_t locator_at = at_ - kLocatorSize;

@@ -96,6 +96,7 @@ DataPlace LocalHeaders::locate(std::uint32_t ordinal, bool with_differences) con
   return place;
 }
 
+/// In the order in which a number has to be sound before the next means anything.
 std::string LocalHeaders::find_fault(const CentralHeader& entry, const LocalHeader& local,
                                      std::uint64_t data) const {
   if (local.signature != kLocalSignature) {
@@ -158,6 +159,8 @@ std::uint64_t LocalHeaders::end_of(std::uint32_t ordinal, std::uint64_t data,
   return end + matched;
 }
 
+/// Ranges by their begins: gaps are where a range begins beyond all ends so far, overlaps where it
+/// begins before.
 void LocalHeaders::note_cover(std::vector<Range> ranges, NoteList& notes) const {
   std::sort(ranges.begin(), ranges.end(),
             [](const Range& a, const Range& b) { return a.begin < b.begin; });

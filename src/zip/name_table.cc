@@ -7,6 +7,8 @@
 
 namespace flambeau::zip {
 
+/// The first power of two above 1.5 times the names. Ordinals take the lowest bits of a slot, the
+/// hash what they leave.
 NameTable::NameTable(std::size_t count) {
   const std::size_t slots = std::bit_ceil(count + count / 2 + 1);
   memory_ = allocate_pages(slots * sizeof(std::uint32_t));

@@ -3,6 +3,7 @@
 
 namespace flambeau::zip {
 
+/// One line for each severity, since only ambiguity makes `strict` refuse a file.
 std::vector<Note> NoteList::take() && {
   for (const auto severity : {Note::Severity::information, Note::Severity::ambiguity}) {
     const std::size_t count = counts_[static_cast<std::size_t>(severity)];

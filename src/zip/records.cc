@@ -37,6 +37,7 @@ bool replace_sentinel(std::uint64_t& number, Bytes& content) noexcept {
 
 }  // namespace
 
+/// APPNOTE 4.4.5. Those that some archiver still writes, to be named in a message.
 std::string_view method_name(std::uint16_t method) noexcept {
   switch (method) {
     case kStored: return "stored";
@@ -77,6 +78,7 @@ std::string_view resolve_zip64(CentralHeader& header, Bytes extra) noexcept {
   return complete ? "" : "the ZIP64 extra field is too short for the numbers it must hold";
 }
 
+/// More than one is an ambiguity: readers take the first or the last.
 std::size_t count_zip64_fields(Bytes extra) noexcept {
   std::size_t count = 0;
   for (Field field; take_field(extra, field);) count += field.id == kZip64Id;
