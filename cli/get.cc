@@ -75,6 +75,7 @@ void write_elements(Sink& sink, const Tensor& tensor) {
   sink.write(elements);
 }
 
+// Written after the file is there: whoever reads it may open OUT.
 void report(Session& session, const Found& found) {
   const Tensor& tensor = *found.tensor;
   if (!session.arguments.json) {
@@ -111,11 +112,13 @@ int write_file(Session& session, const Found& found) {
   return kDone;
 }
 
-// The size of what will be written.
+// The size of what will be written, without the header; the largest number where it overflows, as
+// a stride of 0 lets a tensor have nearly 2^63 elements.
 std::uint64_t result_size(const Arguments& arguments, const Tensor& tensor) noexcept {
   const auto as = parse_dtype(arguments.as);
   if (!as) return tensor.nbytes();
-  return static_cast<std::uint64_t>(tensor.numel()) * item_size(*as);
+  const auto numel = static_cast<std::uint64_t>(tensor.numel());
+  return numel > UINT64_MAX / item_size(*as) ? UINT64_MAX : numel * item_size(*as);
 }
 
 }  // namespace

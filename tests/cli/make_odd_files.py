@@ -104,6 +104,12 @@ def expanded(path):
     checkpoint(path, value, [("0", floats(1, 2, 3, 4))])
 
 
+def endless(path):
+    """2^61 elements: as float64 they are 2^64 bytes, which 64 bits do not hold."""
+    value = {"w": tensor("0", 4, (2**20, 2**20, 2**21), (0, 0, 0))}
+    checkpoint(path, value, [("0", floats(1, 2, 3, 4))])
+
+
 def flipped(path):
     """One bit of a storage differs from what its checksum says."""
     checkpoint(path, {"good": pair("0"), "bad": pair("1")},
@@ -181,7 +187,7 @@ def truncated(folder):
         stream.write(content[:len(content) * 2 // 3])
 
 
-CHECKPOINTS = (names, root, ambiguous, deep, expanded, flipped, missing, unreached, twice,
+CHECKPOINTS = (names, root, ambiguous, deep, expanded, endless, flipped, missing, unreached, twice,
                without_checksums, shared, values, broken_pickle)
 
 
