@@ -20,14 +20,6 @@
 namespace flambeau {
 namespace {
 
-std::string names_of_parts(const Tensor& tensor) {
-  std::string names;
-  for (const auto& [name, part] : tensor.parts()) {
-    names += (names.empty() ? "" : ", ") + name;
-  }
-  return names;
-}
-
 /// Whether a lazily negated or conjugated view has anything to resolve.
 bool has_lazy_bits(const Tensor& tensor) noexcept {
   return tensor.is_neg() ||
@@ -40,6 +32,12 @@ bool is_plain(const Tensor& tensor) noexcept {
 }
 
 }  // namespace
+
+std::string names_of_parts(const Tensor& tensor) {
+  std::string names;
+  for (const auto& [name, part] : tensor.parts()) names += (names.empty() ? "" : ", ") + name;
+  return names;
+}
 
 void check_has_elements(const Tensor& tensor) {
   const TensorKind kind = tensor.kind();

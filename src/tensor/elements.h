@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "base/bytes.h"
 #include "flambeau/tensor.h"
@@ -44,6 +45,9 @@ class ElementStream {
   std::shared_ptr<const void> owner_;
   std::optional<Gatherer> gatherer_;
 };
+
+/// "indices, values": for messages and texts.
+std::string names_of_parts(const Tensor& tensor);
 
 /// Throws `unsupported` for kinds without one array of elements, naming the parts that have them.
 void check_has_elements(const Tensor& tensor);

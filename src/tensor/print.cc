@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/checked.h"
+#include "tensor/elements.h"
 #include "tensor/number_format.h"
 #include "tensor/print_elements.h"
 #include "tensor/record.h"
@@ -237,9 +238,7 @@ void describe_subclass(Text& text, const Tensor& tensor) {
   text.body = "...";
   if (tensor.has_shape()) text.suffixes.push_back(size_suffix(tensor));
   add_dtype(text, tensor);
-  std::string names;
-  for (const auto& [name, part] : tensor.parts()) names += (names.empty() ? "" : ", ") + name;
-  text.suffixes.push_back(fmt::format("parts=({})", names));
+  text.suffixes.push_back(fmt::format("parts=({})", names_of_parts(tensor)));
 }
 
 void describe(Text& text, const Tensor& tensor, const PrintOptions& options) {
