@@ -167,6 +167,7 @@ const OptionRow& option_row(std::string_view name) noexcept {
                        [&](const OptionRow& row) { return row.name == name; });
 }
 
+// Several spaces count as one, so that rows may be broken over lines.
 std::vector<std::string_view> words(std::string_view list) {
   std::vector<std::string_view> found;
   while (!list.empty()) {
@@ -191,6 +192,7 @@ std::optional<std::string> parse_arguments(const Command& command, std::span<cha
   const auto accept = [](const CLI::results_t&) { return true; };
   CLI::Option* const operands = app.add_option("operands", accept)->expected(0, -1);
   operands->allow_extra_args();
+  // CLI11 takes a vector from its end.
   std::vector<std::string> reversed;
   for (auto text = given.rbegin(); text != given.rend(); ++text) reversed.push_back(shield(*text));
   app.parse(std::move(reversed));
@@ -199,6 +201,7 @@ std::optional<std::string> parse_arguments(const Command& command, std::span<cha
     if (unknown != "--") return describe_unknown(command, unknown);
   }
   if (auto wrong = take_options(options, rows, arguments)) return wrong;
+  // `ls --help` needs no FILE.
   if (arguments.help) return std::nullopt;
   std::deque<std::string> words_given;
   for (const std::string& text : operands->results()) words_given.push_back(unshield(text));

@@ -154,6 +154,7 @@ std::string fish_script() {
 
 }  // namespace
 
+// The scripts name every command and option by themselves: nothing runs when a key is pressed.
 int run_completions(Session& session) {
   const std::string& shell = session.arguments.names.front();
   if (shell == "bash") return session.out.append(bash_script()), kDone;

@@ -49,6 +49,8 @@ void Digests::collect(std::span<const Tensor* const> tensors) {
   }
 }
 
+// The run that is being filled ends where the bytes so far pass its share of the total. At most
+// eight, as for reading: hashing more than that at once is bound by memory.
 std::vector<std::span<const Digests::Job>> Digests::cut(std::uint64_t total) const {
   const std::size_t threads = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, 8);
   std::vector<std::span<const Job>> runs;

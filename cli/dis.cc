@@ -67,6 +67,7 @@ void write_document(Session& session, const Pickle& pickle) {
   session.out.put('\n');
 }
 
+// Text needs no rehearsal: lines before an error are what is wanted.
 int disassemble_to(Session& session, const Pickle& pickle) {
   if (!session.arguments.json) return write_lines(session, pickle, nullptr), kDone;
   session.out.discard(true);
@@ -94,6 +95,7 @@ int run_on_archive(Session& session, SourcePtr source, std::string_view name) {
 
 }  // namespace
 
+// No `Session::open`: see `run_on_archive`.
 int run_dis(Session& session) {
   const std::string& record = session.arguments.record;
   SourcePtr source = session.open_source();

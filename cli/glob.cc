@@ -22,6 +22,7 @@ std::size_t set_size(std::string_view pattern) noexcept {
   return end == std::string_view::npos ? 0 : end + 1;
 }
 
+// "a-z" is a range where something stands behind the dash; a dash at an end is a member.
 bool set_has(std::string_view members, char32_t code) noexcept {
   while (!members.empty()) {
     const char32_t low = take(members);
@@ -54,6 +55,7 @@ bool take_one(std::string_view& pattern, std::string_view& name) noexcept {
 
 }  // namespace
 
+// `after_star` is the pattern behind the last `*`, `retry` what is left of the name for it.
 bool matches(std::string_view pattern, std::string_view name) noexcept {
   bool starred = false;
   std::string_view after_star;

@@ -85,6 +85,7 @@ Example example_of(std::string_view line) {
   return {line.substr(0, mark), line.substr(mark + 4)};
 }
 
+// All commands have options, if only --help.
 std::string usage(const Command& command) {
   return fmt::format("flambeau {} [OPTIONS] {}", command.name, command.operands);
 }
@@ -136,6 +137,7 @@ void append_man_command(std::string& page, const Command& command) {
 
 }  // namespace
 
+// Short enough for one screen; everything else is told by command.
 std::string program_help() {
   std::string text = wrapped(kAbout, 0, 0);
   text += "\n\nUsage: flambeau COMMAND [OPTIONS] FILE ...\n\nCommands:\n";
@@ -147,6 +149,7 @@ std::string program_help() {
   return text;
 }
 
+// The same parts as the man page has for the command, for a terminal.
 std::string command_help(const Command& command) {
   std::string text = fmt::format("Usage: {}\n\n{}\n", usage(command), sentence(command.summary));
   for (const std::string_view line : lines_of(command.description)) {
@@ -166,6 +169,7 @@ std::string command_help(const Command& command) {
   return text;
 }
 
+// Without a date, which would differ from build to build.
 std::string man_page() {
   std::string page = fmt::format(
       ".\\\" Made by `flambeau help --man`.\n.TH FLAMBEAU 1 \"\" \"flambeau {}\" \"User "

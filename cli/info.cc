@@ -78,6 +78,7 @@ void write_text(Session& session, const Checkpoint& file, const FileFacts& facts
 
 }  // namespace
 
+// Facts are computed before anything is written, since local headers may be unreadable.
 int run_info(Session& session) {
   const Checkpoint& file = session.open();
   const FileFacts facts = file.facts();

@@ -44,6 +44,8 @@ bool needs_escape(CodePoint code) noexcept {
 }
 
 // Bytes at the start of `text` that stand for themselves.
+// A byte of the table needs no decoding; what is no ASCII is decoded, since a control may hide in
+// it.
 std::size_t plain_run(std::string_view text) noexcept {
   std::size_t at = 0;
   while (at < text.size()) {
@@ -60,6 +62,7 @@ std::size_t plain_run(std::string_view text) noexcept {
 
 }  // namespace
 
+// Run, escape, run, escape, …; most strings are one run.
 void append_json_string(Output& out, std::string_view text) {
   out.put('"');
   for (;;) {

@@ -9,6 +9,7 @@
 namespace flambeau::cli {
 namespace {
 
+// Cut after escaping, since that is what takes columns.
 std::string cut(std::string text, std::size_t longest) {
   text = escaped(text);
   const std::size_t size = columns(text);
@@ -47,6 +48,7 @@ std::string type_prefix(Value value) {
 
 }  // namespace
 
+// Parts are named, so that a person knows what `show NAME.part` would take.
 std::string describe_tensor(const Tensor& tensor, std::string_view noun) {
   std::string text(noun);
   if (tensor.kind() != TensorKind::strided) text.append(" ").append(to_string(tensor.kind()));

@@ -87,6 +87,8 @@ void for_each_row(const Arguments& arguments, const Listing& listing, const Dige
   }
 }
 
+// `facts` reads local headers, one page for each record; the JSON form, which has no summary, does
+// without.
 void write_summary(Session& session, const Listing& listing) {
   const Totals totals = totals_of(listing);
   Output& out = session.out;

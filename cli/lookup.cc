@@ -54,6 +54,7 @@ std::optional<Found> follow_parts(Found found, std::string_view rest) {
 
 }  // namespace
 
+// The longest prefix that leads somewhere decides; a shorter one is not tried after it.
 std::optional<Found> look_up(const Checkpoint& file, std::string_view name) {
   if (auto found = look_up_whole(file, name)) return found;
   for (std::size_t dot = name.rfind('.'); dot != std::string_view::npos && dot > 0;

@@ -67,6 +67,7 @@ void write_document(Session& session, const Listing& listing, const Digests* dig
 
 }  // namespace
 
+// Each pattern is tried on each name, although one match would do: those without any are reported.
 Listing select_rows(const Checkpoint& file, const std::vector<std::string>& patterns) {
   const auto tensors = file.tensors();
   Listing listing{&file, {}, {}};

@@ -61,6 +61,7 @@ SourcePtr Session::open_source() const {
   return open_file(arguments.file, {.mapped = !arguments.unmapped});
 }
 
+// By its path where there is one, so that errors name it as the user did.
 const Checkpoint& Session::open() {
   if (arguments.file == "-") {
     checkpoint_.emplace(Checkpoint::open(read_standard_input(), open_options(arguments)));
@@ -112,6 +113,7 @@ void write_message(std::string_view line) {
   terminal::write(terminal::Stream::error, text);
 }
 
+// Divided and rounded up, since 64 times the input may overflow.
 std::optional<Error> refuse_expansion(const Arguments& arguments, std::uint64_t size,
                                       std::uint64_t input) {
   const std::uint64_t needed = size / kExpansion + (size % kExpansion != 0 ? 1 : 0);

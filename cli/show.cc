@@ -70,6 +70,7 @@ void write_tensor(JsonWriter& json, const Tensor& tensor) {
   }
 }
 
+// Errors of the tree come back, for `run_show` to report; those of tensors are thrown.
 std::optional<Error> write_found(Session& session, JsonWriter& json, const Checkpoint& file,
                                  const Found& found) {
   json.begin_object();
@@ -112,6 +113,7 @@ std::string printed(const Arguments& arguments, const Tensor& tensor) {
   return to_string(tensor, options);
 }
 
+// A title for each value only where there are several.
 void write_text(Session& session, const std::vector<Found>& all) {
   for (const Found& found : all) {
     if (all.size() > 1) session.out.print("{}:\n", escaped(found.name));

@@ -10,6 +10,8 @@
 namespace flambeau::cli {
 namespace {
 
+// Row i holds the distances of the first i bytes of `a` to every start of `b`; an exchange of
+// neighbours looks two rows back.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::array<std::vector<std::size_t>, 3> rows;
   rows.fill(std::vector<std::size_t>(b.size() + 1));

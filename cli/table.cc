@@ -33,6 +33,7 @@ void Table::settle() {
   widths_[0] = std::max(kLeast, width_ - std::min(others, width_));
 }
 
+// Bold by SGR 1 (ECMA-48), around the whole line: codes have no columns.
 void Table::write_titles(Output& out, bool colour) const {
   std::vector<std::string> titles;
   titles.reserve(columns_.size());

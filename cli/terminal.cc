@@ -49,6 +49,7 @@ bool wants_colour() noexcept {
   return kind != nullptr && std::string_view(kind) != "dumb";
 }
 
+// A pipe takes what fits; the rest is offered again. SIGPIPE is off, so a closed one says EPIPE.
 int write(Stream stream, std::string_view text) noexcept {
   while (!text.empty()) {
     const ssize_t taken =
@@ -64,6 +65,7 @@ int write(Stream stream, std::string_view text) noexcept {
 
 std::string_view describe(int error) noexcept { return std::strerror(error); }
 
+// `resize` may change `errno`, so it is kept before.
 int read_input(std::vector<std::byte>& bytes) {
   for (;;) {
     const std::size_t before = bytes.size();

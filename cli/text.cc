@@ -65,6 +65,8 @@ CodePoint next_code_point(std::string_view text) noexcept {
   return {value, lead.size, true};
 }
 
+// The same set as the library escapes in messages. Nothing of it lies between U+009F and U+061C,
+// where most letters beyond ASCII stand.
 bool is_control(char32_t code) noexcept {
   if (code < 0x20 || (code >= 0x7F && code <= 0x9F)) return true;
   if (code < 0x061C) return false;
@@ -95,6 +97,7 @@ std::size_t columns(std::string_view text) noexcept {
   return count;
 }
 
+// Cut between code points, so that what is left is still UTF-8.
 std::string fitted(std::string text, std::size_t width) {
   if (width == 0 || columns(text) <= width) return text;
   std::size_t size = 0;

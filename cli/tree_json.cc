@@ -76,6 +76,7 @@ class TreeWriter {
  public:
   TreeWriter(Output& out, JsonWriter& json) : json_(json), rows_(out) {}
 
+  // Depth is known to the writer, which counts as brackets open.
   std::optional<Error> write(Value root) {
     tasks_.push_back(value_task(root));
     while (!tasks_.empty()) {
@@ -223,6 +224,7 @@ class TreeWriter {
     json_.end_object();
   }
 
+  // The key is the kind's own name, as docs/cli.md lists them.
   void write_elements(Value value) {
     json_.key(to_string(value.kind())).begin_array();
     schedule({elements_task(value), end_array(), end_object()});

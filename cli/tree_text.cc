@@ -93,6 +93,7 @@ class Children {
   bool done() const noexcept { return taken_ == count(); }
   std::size_t taken() const noexcept { return taken_; }
 
+  // Made one at a time: labels of a million items are never there together.
   Child next() {
     const std::size_t at = taken_++;
     if (at < singles_.size()) return singles_[at];
@@ -192,6 +193,7 @@ class TreePrinter {
     column_ = 0;
   }
 
+  // A comma behind the last item, too, as Python code is laid out.
   void end_item() {
     if (!levels_.empty()) out_.put(',');
   }
