@@ -28,12 +28,13 @@ struct Limits {
   std::uint32_t max_integer_digits = 4300;
   /// Nesting that a JSON document may have, since readers of JSON recurse.
   std::uint32_t json_depth = 1000;
-  /// How many times the pickle's size the names and rows of a listing may take, since containers
-  /// shared by containers multiply. `Tensor::to` and `contiguous`, which know no file, hold their
-  /// results to the same ratio by default: a stride of 0 can make any size.
+  /// How many times the pickle's size the names and rows of a listing, or the paths of a walk, may
+  /// take, since containers shared by containers multiply. `Tensor::to` and `contiguous`, which
+  /// know no file, hold their results to the same ratio by default: a stride of 0 can make any
+  /// size.
   std::uint64_t max_expansion = 64;
-  /// Bytes of a listing that are let through whatever their ratio (256 MiB always are); 0 leaves
-  /// `max_expansion` alone.
+  /// Bytes of a listing or a walk that are let through whatever their ratio (256 MiB always are); 0
+  /// leaves `max_expansion` alone.
   std::uint64_t max_output = 0;
 };
 

@@ -250,7 +250,7 @@ struct WalkStep {
 /// pickle's order. A node that several paths lead to comes once, at its first path; numbers and
 /// strings, which have no identity, come at each.
 /// Error: `limit` where the graph is nested deeper than `Limits::json_depth`, since paths grow with
-/// the depth.
+/// the depth, or where the paths take more bytes than `max_expansion` and `max_output` let through.
 std::vector<WalkStep> walk(Value root);
 
 }  // namespace flambeau

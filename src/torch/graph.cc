@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/checked.h"
+
 namespace flambeau {
 namespace {
 
@@ -165,6 +167,14 @@ std::string_view Graph::layout(Ref ref) const noexcept {
   constexpr std::string_view kPrefix = "torch.";
   if (layout.starts_with(kPrefix)) layout.remove_prefix(kPrefix.size());
   return layout;
+}
+
+std::uint64_t text_budget(const Graph& graph) noexcept {
+  constexpr std::uint64_t kAlways = std::uint64_t{1} << 28;
+  const Limits& limits = graph.limits();
+  const std::uint64_t pickle = graph.document().source_size();
+  const auto grown = checked_mul(limits.max_expansion, pickle).value_or(UINT64_MAX);
+  return std::max({kAlways, limits.max_output, grown});
 }
 
 /// Keys are few where names are asked for one by one; the listing's names have an index of their

@@ -167,6 +167,10 @@ class Graph {
   std::vector<std::pair<std::uint32_t, std::vector<Ref>>> spread_;
 };
 
+/// Bytes that names or paths of one walk may take: each may be as long as the graph is deep or a
+/// key long, and few bytes of a pickle may lead to very many of them.
+std::uint64_t text_budget(const Graph& graph) noexcept;
+
 /// A dict, an ordered_dict or a tuple of two such dicts or Nones: the forms of a state that gives
 /// attributes by name. Looks one up; nothing where there is none.
 std::optional<Ref> find_attribute(const Graph& graph, Ref state, std::string_view name) noexcept;

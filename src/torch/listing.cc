@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "base/checked.h"
 #include "base/fail.h"
 #include "io/pages.h"
 
@@ -15,8 +14,6 @@ namespace {
 
 constexpr std::uint64_t kFreeVisits = 1'000'000;
 constexpr std::uint64_t kVisitsPerNode = 16;
-/// What rows and names may always take.
-constexpr std::uint64_t kFreeBytes = std::uint64_t{1} << 28;
 /// The parent of the root, and the mark of a container's end on the stack.
 constexpr std::uint32_t kNoParent = UINT32_MAX;
 constexpr std::uint32_t kEnd = UINT32_MAX - 1;
@@ -37,11 +34,12 @@ Listing::Listing(const Graph& graph)
 }
 
 /// Both passes are this walk; the first one stops at its budgets, in the second one a container
-/// stays closed for good.
+/// stays closed for good. A list that many lists hold has a row for each of its tensors in each of
+/// them, and a nest a name for each depth, so rows and names count.
 void Listing::walk(bool first_paths_only) {
   const Document& document = graph_.document();
   const std::uint64_t most_visits = kFreeVisits + kVisitsPerNode * document.node_count();
-  const std::uint64_t most_bytes = byte_budget();
+  const std::uint64_t most_bytes = text_budget(graph_);
   first_paths_only_ = first_paths_only;
   visits_ = 0;
   next_tensor_ = 0;
@@ -60,15 +58,6 @@ void Listing::walk(bool first_paths_only) {
   if (first_paths_only && bytes_ > most_bytes) {
     fail(ErrorCode::limit, {}, "the names of the tensors take more than {} bytes", most_bytes);
   }
-}
-
-/// A list that many lists hold has a row for each of its tensors in each of them, and a nest a name
-/// for each depth: few bytes of a pickle may be very many names.
-std::uint64_t Listing::byte_budget() const noexcept {
-  const Limits& limits = graph_.limits();
-  const std::uint64_t pickle = graph_.document().source_size();
-  const auto grown = checked_mul(limits.max_expansion, pickle).value_or(UINT64_MAX);
-  return std::max({kFreeBytes, limits.max_output, grown});
 }
 
 void Listing::step() {

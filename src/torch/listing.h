@@ -48,7 +48,6 @@ class Listing {
     Step step;
   };
   void walk(bool first_paths_only);
-  std::uint64_t byte_budget() const noexcept;
   void step();
   bool enter(const Pending& at);
   void push_children(Ref container, std::uint32_t entered);

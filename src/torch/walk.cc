@@ -11,8 +11,8 @@
 
 namespace flambeau {
 
-/// Bounded in depth because each step has a path of its own: along a nest of a million lists they
-/// would be a quadratic number of characters.
+/// Bounded in depth and in bytes because each step has a path of its own: along a nest of a million
+/// lists, or below a key of a megabyte, they would be far larger than the file.
 std::vector<WalkStep> walk(Value root) {
   struct Pending {
     Ref value;
@@ -26,6 +26,8 @@ std::vector<WalkStep> walk(Value root) {
   std::vector<Pending> pending = {{root.ref(), {}, 0, 0}};
   std::vector<bool> seen(graph.document().node_count());
   std::string path;
+  std::uint64_t path_bytes = 0;
+  const std::uint64_t most_bytes = text_budget(graph);
   while (!pending.empty()) {
     const Pending at = pending.back();
     pending.pop_back();
@@ -40,6 +42,10 @@ std::vector<WalkStep> walk(Value root) {
     }
     path.resize(at.parent_path_size);
     append_path(graph, at.step, path);
+    path_bytes += path.size();
+    if (path_bytes > most_bytes) {
+      fail(ErrorCode::limit, {}, "the paths take more than {} bytes", most_bytes);
+    }
     steps.push_back({path, value});
     // The stack gives the last child first, so they are turned around.
     const auto first = static_cast<std::ptrdiff_t>(pending.size());

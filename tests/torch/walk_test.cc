@@ -65,5 +65,13 @@ TEST(Walk, DepthHasALimit) {
   EXPECT_EQ(code_of([&] { walk(deeper.root()); }), ErrorCode::limit);
 }
 
+TEST(Walk, PathsHaveALimit) {
+  // 300 paths of a megabyte each, of a pickle that is little larger than one of them.
+  std::vector<py::Code> items(300, py::integer(1));
+  const std::string key(std::size_t{1} << 20, 'k');
+  const Checkpoint checkpoint = open_value(py::dict({{py::text(key), py::list(items)}}));
+  EXPECT_EQ(code_of([&] { walk(checkpoint.root()); }), ErrorCode::limit);
+}
+
 }  // namespace
 }  // namespace flambeau::testing
