@@ -56,9 +56,12 @@ Tensor Tensor::slice(std::int64_t dim, std::int64_t start, std::int64_t stop,
 
   TensorRecord record = *record_;
   sizes[along] = count;
-  // A slice of one element or none leaves the stride alone: its product could overflow.
-  if (count > 0) record.offset += first * steps[along];
-  if (count > 1) steps[along] *= step;
+  // Nothing bounds offset and strides of a view without elements, so their products could overflow;
+  // nothing uses them either. A slice of one element or none leaves the stride alone for the same
+  // reason.
+  const bool has_elements = std::find(sizes.begin(), sizes.end(), 0) == sizes.end();
+  if (has_elements) record.offset += first * steps[along];
+  if (has_elements && count > 1) steps[along] *= step;
   record.dimensions = Dimensions(sizes, steps);
   record.is_slice = true;
   record.is_parameter = false;

@@ -98,6 +98,15 @@ TEST(Slice, OfAMetaTensorIsAShape) {
   EXPECT_EQ(half.shape()[0], 4);
 }
 
+TEST(Slice, OfAViewWithoutElementsUsesNoStride) {
+  const Tensor whole(std::make_shared<const TensorRecord>(
+      testing::record_of(DType::f32, {0, kEnd}, {1, kEnd}, kEnd, storage_of<float>({1}))));
+  const Tensor part = whole.slice(1, kEnd / 2, kEnd, 2);
+  EXPECT_EQ(part.shape()[1], kEnd / 4 + 1);
+  EXPECT_EQ(part.offset(), kEnd);
+  EXPECT_TRUE(part.to<float>().empty());
+}
+
 TEST(Slice, IsNoParameter) {
   TensorRecord record = count_to(4).record();
   record.is_parameter = record.requires_grad = true;
