@@ -73,7 +73,10 @@ const Checkpoint& Session::open() {
 
 std::string Session::place_of(const Error& error) const {
   const std::string_view file = arguments.file == "-" ? kStandardInput : arguments.file;
-  const bool is_placed = error.where().starts_with(file) || error.code() == ErrorCode::usage;
+  // Not by its start alone: a file may be called as the folder inside it.
+  const bool is_named =
+      error.where() == file || error.where().starts_with(fmt::format("{}: ", file));
+  const bool is_placed = is_named || error.code() == ErrorCode::usage;
   if (file.empty() || is_placed) return error.where();
   if (error.where().empty()) return std::string(file);
   return fmt::format("{}: {}", file, error.where());
