@@ -6,7 +6,7 @@
 
 namespace flambeau {
 
-/// The names that `torch.load(encoding=…)` is called with, of those that CPython's
+/// The names that unpicklers are given as `encoding`, of those that CPython's
 /// Lib/encodings/aliases.py has. "bytes" is none of them: nothing is decoded then.
 std::optional<std::string> decode_byte_string(std::string_view encoding, std::string_view bytes) {
   const auto is = [encoding](std::string_view name) { return equal_ignoring_case(encoding, name); };

@@ -103,8 +103,7 @@ Brackets brackets_of(const Value& value) {
   return {"[", "]"};
 }
 
-/// One level of a container; what is deeper stands as its type and length. So cycles end, and the
-/// cost is bounded by `max_length` and the number of items.
+/// One level of a container; what is deeper stands as its type and length, so that cycles end.
 std::string shallow_text(const Value& value, std::size_t max_length) {
   const Brackets brackets = brackets_of(value);
   std::string text(brackets.open);
