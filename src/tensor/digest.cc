@@ -19,9 +19,10 @@ struct FreeContext {
   void operator()(EVP_MD_CTX* context) const noexcept { EVP_MD_CTX_free(context); }
 };
 
-/// Fetched once, since every fetch searches OpenSSL's providers.
+/// Fetched once, since every fetch searches OpenSSL's providers, and in a context of its own: the
+/// default one has the providers that openssl.cnf names (config(5)), which may leave SHA-256 out.
 const EVP_MD* sha256_algorithm() {
-  static const EVP_MD* const kAlgorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  static const EVP_MD* const kAlgorithm = EVP_MD_fetch(OSSL_LIB_CTX_new(), "SHA256", nullptr);
   return kAlgorithm;
 }
 
