@@ -39,8 +39,6 @@ Document Vm::run() {
   Decoder decoder(pickle_, step_.where, limits_.max_pickle_size);
   Instruction ins;
   const auto execute_it = [&](auto op) {
-    step_.offset = ins.offset;
-    step_.op = op();
     seen_[static_cast<std::uint8_t>(op())] = true;
     execute(op(), ins);
     return op() != Opcode::STOP;
@@ -55,14 +53,14 @@ std::uint64_t Vm::run_to(std::uint32_t ordinal) {
   Instruction ins;
   while (document_.node_count() <= ordinal) {
     decoder.decode(ins);
-    step_.offset = ins.offset;
-    step_.op = ins.op;
     execute(ins.op, ins);
   }
   return step_.offset;
 }
 
 [[gnu::always_inline]] inline void Vm::execute(Opcode op, const Instruction& ins) {
+  step_.offset = ins.offset;
+  step_.op = op;
   const auto index = static_cast<std::uint64_t>(ins.integer);
   switch (op) {
     case Opcode::STOP: stack_.top(); break;
