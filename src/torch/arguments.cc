@@ -17,8 +17,6 @@ void Arguments::refuse(std::size_t i, std::string_view what, std::string_view wa
 namespace {
 
 std::optional<std::int64_t> integer_of(const Document& document, Ref ref) {
-  if (is_small_integer(ref)) [[likely]]
-    return small_integer(ref);
   if (document.is(ref, NodeKind::integer)) return document.integer(ref);
   if (document.is(ref, NodeKind::boolean)) return ref == kTrue ? 1 : 0;
   return std::nullopt;
@@ -62,8 +60,7 @@ void Arguments::integers(std::size_t i, std::string_view what,
   if (kind != Kind::tuple && kind != Kind::list && kind != Kind::size) {
     refuse(i, what, "a tuple of integers");
   }
-  const auto items =
-      kind == Kind::tuple ? graph_.document().items(items_[i]) : graph_.elements(items_[i]);
+  const auto items = graph_.elements(items_[i]);
   if (items.size() > graph_.limits().max_dimensions) {
     fail(ErrorCode::limit, {where_}, "{}: {} dimensions, the limit is {}", function_, items.size(),
          graph_.limits().max_dimensions);
