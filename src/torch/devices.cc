@@ -1,7 +1,7 @@
 // Matching of location tags: torch/serialization.py, `default_restore_location` (backends in the
 // order of their priorities, the first that gives a storage) and `_deserialize` of PyTorch 2.15: a
 // backend takes its bare name, its name with digits, and its name with ":" and more. PyTorch's
-// pattern has no end, so that `cuda1x` passes there, too; no writer makes such tags.
+// pattern has no end, so that `cuda1x` passes there and not here; no writer makes such tags.
 #include "flambeau/devices.h"
 
 #include <algorithm>
