@@ -24,7 +24,9 @@ OpenOptions open_options(const Arguments& arguments) {
   options.verify = !arguments.no_verify;
   options.strict = arguments.strict;
   options.encoding = arguments.encoding;
-  options.limits.max_output = arguments.max_output.value_or(0);
+  if (arguments.max_output) {
+    options.limits.max_output = std::max(options.limits.max_output, *arguments.max_output);
+  }
   return options;
 }
 

@@ -19,8 +19,6 @@ struct Limits {
   std::uint64_t max_pickle_size = std::uint64_t{1} << 33;
   /// Nodes of one object graph, 16 bytes each and some more for containers.
   std::uint64_t max_nodes = std::uint64_t{1} << 30;
-  /// Bytes that one deflated record may become; the declared size is compared before inflating.
-  std::uint64_t max_inflated_size = std::uint64_t{1} << 36;
   /// Dimensions of one tensor. PyTorch's own operators stop at 64; files with more exist as tests.
   std::uint32_t max_dimensions = 1024;
   /// Decimal digits of an integer that is written or read as text; CPython stops at 4,300, too
@@ -28,14 +26,16 @@ struct Limits {
   std::uint32_t max_integer_digits = 4300;
   /// Nesting that a JSON document may have, since readers of JSON recurse.
   std::uint32_t json_depth = 1000;
-  /// How many times the pickle's size the names and rows of a listing, or the paths of a walk, may
-  /// take, since containers shared by containers multiply. `Tensor::to` and `contiguous`, which
-  /// know no file, hold their results to the same ratio by default: a stride of 0 can make any
-  /// size.
+  /// How many times larger than its input a result may be:
+  ///   - the names and rows of a listing, and the paths of a walk, against the pickle: containers
+  ///     shared by containers multiply;
+  ///   - the deflated records that an open file has inflated and keeps, against the file: deflate
+  ///     makes up to 1,032 bytes of one. The declared size is compared before inflating;
+  ///   - `Tensor::to` and `contiguous`, which know no file, against the storage: a stride of 0 can
+  ///     make any size.
   std::uint64_t max_expansion = 64;
-  /// Bytes of a listing or a walk that are let through whatever their ratio (256 MiB always are); 0
-  /// leaves `max_expansion` alone.
-  std::uint64_t max_output = 0;
+  /// Bytes of a listing, a walk, or of inflated records that are let through whatever their ratio.
+  std::uint64_t max_output = std::uint64_t{256} << 20;
 };
 
 }  // namespace flambeau

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "base/checked.h"
+#include "base/budget.h"
 
 namespace flambeau {
 namespace {
@@ -170,11 +170,7 @@ std::string_view Graph::layout(Ref ref) const noexcept {
 }
 
 std::uint64_t text_budget(const Graph& graph) noexcept {
-  constexpr std::uint64_t kAlways = std::uint64_t{1} << 28;
-  const Limits& limits = graph.limits();
-  const std::uint64_t pickle = graph.document().source_size();
-  const auto grown = checked_mul(limits.max_expansion, pickle).value_or(UINT64_MAX);
-  return std::max({kAlways, limits.max_output, grown});
+  return most_from(graph.document().source_size(), graph.limits());
 }
 
 /// Keys are few where names are asked for one by one; the listing's names have an index of their

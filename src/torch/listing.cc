@@ -12,7 +12,7 @@
 namespace flambeau {
 namespace {
 
-constexpr std::uint64_t kFreeVisits = 1'000'000;
+constexpr std::uint64_t kFreeVisits = 250'000;
 constexpr std::uint64_t kVisitsPerNode = 16;
 /// The parent of the root, and the mark of a container's end on the stack.
 constexpr std::uint32_t kNoParent = UINT32_MAX;

@@ -121,7 +121,9 @@ LoadedZip load_zip(ArchiveReader archive, const LoadOptions& options) {
                                              .memory = page_memory()});
   });
   note_pickle(document, pickle.block.bytes.size(), pickle.name, loaded.notes);
-  loaded.storages = std::make_shared<ZipStorages>(std::move(archive), pickle.block, options.verify);
+  loaded.storages = std::make_shared<ZipStorages>(
+      std::move(archive), pickle.block,
+      ZipStorageOptions{.verify = options.verify, .limits = options.limits});
   ZipResolver resolver(
       loaded.storages,
       {.map_location = &options.map_location, .devices = options.devices, .where = pickle.name});

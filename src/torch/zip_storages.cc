@@ -7,15 +7,17 @@
 #include <functional>
 #include <utility>
 
+#include "base/budget.h"
 #include "base/fail.h"
 #include "io/pages.h"
 
 namespace flambeau {
 
-ZipStorages::ZipStorages(ArchiveReader archive, Block pickle, bool verify)
+ZipStorages::ZipStorages(ArchiveReader archive, Block pickle, const ZipStorageOptions& options)
     : archive_(std::move(archive)),
       pickle_(std::move(pickle)),
-      verify_(verify),
+      verify_(options.verify),
+      most_kept_(most_from(archive_.source()->size(), options.limits)),
       rows_(page_memory()) {
   rows_.reserve(archive_.size());
 }
@@ -68,7 +70,23 @@ std::string ZipStorages::name_of(std::uint32_t index) const {
   return "data/" + std::string(rows_[index].key);
 }
 
-/// Reading under the lock keeps two threads from inflating one record twice.
+/// Records may overlap, so together they could become more than any one of them may.
+ZipStorages::Kept& ZipStorages::place_to_keep(std::uint32_t index) const {
+  const std::lock_guard lock(mutex_);
+  const auto [found, is_new] = kept_.try_emplace(index);
+  if (!is_new) return found->second;
+  const std::uint64_t size = archive_.record(rows_[index].record).size;
+  if (size > most_kept_ - kept_bytes_) {
+    kept_.erase(found);
+    fail(ErrorCode::limit, {name_of(index)},
+         "with this record's {} bytes more than {} would be held in memory", size, most_kept_);
+  }
+  kept_bytes_ += size;
+  return found->second;
+}
+
+/// Reading under the place's lock keeps two threads from inflating one record twice, and lets them
+/// inflate two records at once.
 Block ZipStorages::load(std::uint32_t index) const {
   const StorageRow& row = rows_[index];
   if (row.record == StorageRow::kNoRecord) {
@@ -76,14 +94,14 @@ Block ZipStorages::load(std::uint32_t index) const {
   }
   const bool in_place = archive_.source()->in_memory() && archive_.record(row.record).is_stored();
   if (in_place) return archive_.read(row.record, false);
-  const std::lock_guard lock(mutex_);
-  auto& block = loaded_[index];
-  if (block.owner == nullptr) {
+  Kept& kept = place_to_keep(index);
+  const std::lock_guard lock(kept.mutex);
+  if (kept.block.owner == nullptr) {
     const bool check = !is_verified(index);
-    block = archive_.read(row.record, check);
+    kept.block = archive_.read(row.record, check);
     if (check) mark_verified(index);
   }
-  return block;
+  return kept.block;
 }
 
 Bytes ZipStorages::bytes(std::uint32_t index) const {

@@ -17,6 +17,7 @@
 
 #include "base/arena.h"
 #include "flambeau/archive.h"
+#include "flambeau/limits.h"
 #include "tensor/storage_table.h"
 
 namespace flambeau {
@@ -37,12 +38,19 @@ struct StorageRow {
   DType dtype = DType::u8;
 };
 
+struct ZipStorageOptions {
+  /// Whether copies check checksums.
+  bool verify = true;
+  /// `most_from` the file's size bounds what is kept of records that are not read in place.
+  Limits limits;
+};
+
 /// Rows are added while one thread loads; afterwards the table is immutable but for what it has
 /// read and verified, which is guarded.
 class ZipStorages : public StorageTable {
  public:
   /// Keys are mostly texts of the pickle, so a share in its bytes is kept.
-  ZipStorages(ArchiveReader archive, Block pickle, bool verify);
+  ZipStorages(ArchiveReader archive, Block pickle, const ZipStorageOptions& options);
 
   std::uint32_t add(StorageRow row) {
     rows_.push_back(row);
@@ -76,18 +84,28 @@ class ZipStorages : public StorageTable {
   void verify(std::uint32_t index) const override;
 
  private:
+  /// A record that could not be read in place; empty until the first reader fills it.
+  struct Kept {
+    std::mutex mutex;
+    Block block;
+  };
+
   Block load(std::uint32_t index) const;
+  Kept& place_to_keep(std::uint32_t index) const;
   std::string name_of(std::uint32_t index) const;
 
   ArchiveReader archive_;
   Block pickle_;
   bool verify_;
+  std::uint64_t most_kept_;
   std::pmr::vector<StorageRow> rows_;
   std::vector<std::string> devices_;
   Arena<char> texts_;
   std::unique_ptr<std::atomic<bool>[]> verified_;
   mutable std::mutex mutex_;
-  mutable std::unordered_map<std::uint32_t, Block> loaded_;
+  // Places never move.
+  mutable std::unordered_map<std::uint32_t, Kept> kept_;
+  mutable std::uint64_t kept_bytes_ = 0;
 };
 
 }  // namespace flambeau

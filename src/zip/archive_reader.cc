@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 
+#include "base/budget.h"
 #include "base/fail.h"
 #include "zip/directory.h"
 #include "zip/end_records.h"
@@ -92,15 +93,16 @@ void ArchiveReader::State::check_readable(std::uint32_t ordinal, const CentralHe
 /// Before memory is taken for what a directory entry claims.
 void ArchiveReader::State::check_inflation(std::uint32_t ordinal,
                                            const CentralHeader& entry) const {
-  if (entry.size > options.limits.max_inflated_size) {
-    fail(ErrorCode::limit, {place_of(ordinal)}, "inflates to {} bytes, the limit is {}", entry.size,
-         options.limits.max_inflated_size);
-  }
   // The rate counts whole bytes; the slack keeps it from ever refusing a sound stream.
   constexpr std::uint64_t kSlack = 1024;
   if (entry.size > kSlack && (entry.size - kSlack) / kMostInflation > entry.stored_size) {
     fail(ErrorCode::malformed_zip, {place_of(ordinal)},
          "{} deflated bytes cannot become the declared {}", entry.stored_size, entry.size);
+  }
+  const std::uint64_t most = most_from(file.size(), options.limits);
+  if (entry.size > most) {
+    fail(ErrorCode::limit, {place_of(ordinal)}, "inflates to {} bytes, the limit is {}", entry.size,
+         most);
   }
 }
 

@@ -165,8 +165,27 @@ TEST(Checkpoint, StrictRefusesWhatTwoReadersSeeDifferently) {
 TEST(Checkpoint, LimitsReachEveryLayer) {
   EXPECT_EQ(code_of([] { model().open({.limits = {.max_records = 2}}); }), ErrorCode::limit);
   EXPECT_EQ(code_of([] { model().open({.limits = {.max_nodes = 10}}); }), ErrorCode::limit);
-  EXPECT_EQ(code_of([] { model().deflated().open({.limits = {.max_inflated_size = 20}}); }),
-            ErrorCode::limit);
+  EXPECT_EQ(
+      code_of([] { model().deflated().open({.limits = {.max_expansion = 0, .max_output = 20}}); }),
+      ErrorCode::limit);
+}
+
+TEST(Checkpoint, InflatedRecordsHaveOneBudgetTogether) {
+  const std::vector<float> zeros(1024);
+  std::vector<py::Code> tensors;
+  for (const std::string key : {"0", "1", "2"}) {
+    tensors.push_back(py::tensor({.storage = {.key = key, .numel = 1024}, .size = {1024}}));
+  }
+  CheckpointBuilder file(py::list(tensors));
+  for (const std::string key : {"0", "1", "2"}) file.storage(key, zeros);
+  const SourcePtr source = file.deflated().zip().source();
+  const Limits limits = {.max_expansion = 1, .max_output = 10'000};
+  const Checkpoint checkpoint = Checkpoint::open(source, {.limits = limits});
+  EXPECT_EQ(checkpoint.tensor("0").to<float>(), zeros);
+  EXPECT_EQ(checkpoint.tensor("1").to<float>(), zeros);
+  EXPECT_EQ(code_of([&] { checkpoint.tensor("2").to<float>(); }), ErrorCode::limit);
+  // What is held already costs nothing more.
+  EXPECT_EQ(checkpoint.tensor("0").to<float>(), zeros);
 }
 
 TEST(Checkpoint, RecordsAtOddPlacesAreCopied) {

@@ -236,9 +236,11 @@ TEST(Limits, BoundWhatARecordInflatesTo) {
   const SourcePtr source =
       build_zip({{.name = "a/zeros", .content = std::string(5000, '\0'), .deflate = true}})
           .source();
-  EXPECT_EQ(ArchiveReader(source, {.limits = {.max_inflated_size = 5000}}).read(0).bytes.size(),
+  EXPECT_EQ(ArchiveReader(source, {.limits = {.max_expansion = 1, .max_output = 5000}})
+                .read(0)
+                .bytes.size(),
             5000u);
-  const ArchiveReader small(source, {.limits = {.max_inflated_size = 4999}});
+  const ArchiveReader small(source, {.limits = {.max_expansion = 1, .max_output = 4999}});
   EXPECT_EQ(code_of([&] { small.read(0); }), ErrorCode::limit);
 }
 
