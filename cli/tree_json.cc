@@ -276,7 +276,7 @@ class TreeWriter {
     };
     add("callable", value.callable());
     add("args", value.args());
-    if (const auto how = value.how()) tasks.push_back(text_task("how", to_string(*how)));
+    if (const auto how = value.construction()) tasks.push_back(text_task("how", to_string(*how)));
     add("kwargs", value.kwargs());
     add("state", value.state());
     const auto add_all = [&](std::string_view key, const Task& rest, bool any) {

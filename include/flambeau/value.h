@@ -61,12 +61,12 @@ enum class Kind : std::uint8_t {
 std::string_view to_string(Kind kind) noexcept;
 
 /// How the pickle makes an object.
-enum class How : std::uint8_t {
+enum class Construction : std::uint8_t {
   reduce,     ///< callable(*args)
   newobj,     ///< cls.__new__(cls, *args)
   newobj_ex,  ///< cls.__new__(cls, *args, **kwargs)
 };
-std::string_view to_string(How how) noexcept;
+std::string_view to_string(Construction construction) noexcept;
 
 /// A storage that stands by itself in the graph. The texts live as long as the checkpoint.
 struct StorageReference {
@@ -160,7 +160,7 @@ class Value {
   Value callable() const noexcept;
   Value args() const noexcept;
   Value kwargs() const noexcept;
-  std::optional<How> how() const noexcept;
+  std::optional<Construction> construction() const noexcept;
   /// What BUILD would set: of an object, of an ordered_dict with attributes, of a tensor with
   /// attributes. Null where there is none.
   Value state() const noexcept;

@@ -51,7 +51,7 @@ enum class NodeKind : std::uint8_t {
 };
 
 /// How an object was made.
-enum class Construction : std::uint8_t {
+enum class CallForm : std::uint8_t {
   reduce,     ///< callable(*args)
   newobj,     ///< cls.__new__(cls, *args)
   newobj_ex,  ///< cls.__new__(cls, *args, **kwargs)
@@ -72,7 +72,7 @@ struct Call {
 
 struct Node {
   NodeKind kind;
-  /// Construction of an object; TextOrigin of a text; of a list, dict or set that has room for more
+  /// Form of an object's call; TextOrigin of a text; of a list, dict or set that has room for more
   /// items, log2 of that room, else 0.
   std::uint8_t detail;
   /// Free for the layer above (see `Document::annotate`).
@@ -171,8 +171,8 @@ class Document {
   Ref callable(Ref ref) const noexcept { return Ref{node(bits_of(ref)).count}; }
   /// Of object: the arguments (a tuple node wherever CPython wrote the pickle).
   Ref args(Ref ref) const noexcept { return node(bits_of(ref)).call.args; }
-  Construction construction(Ref ref) const noexcept {
-    return static_cast<Construction>(node(bits_of(ref)).detail);
+  CallForm call_form(Ref ref) const noexcept {
+    return static_cast<CallForm>(node(bits_of(ref)).detail);
   }
   /// Of object: what it has beside callable and arguments, or null.
   const ObjectExtra* extra(Ref ref) const noexcept {

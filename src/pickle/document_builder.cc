@@ -127,7 +127,7 @@ Ref DocumentBuilder::add_frozenset(std::span<const Ref> items) {
 }
 
 Ref DocumentBuilder::add_object_with_kwargs(Ref callable, Ref args, Ref kwargs) {
-  const Ref object = add_object(Construction::newobj_ex, callable, args);
+  const Ref object = add_object(CallForm::newobj_ex, callable, args);
   extra(object).kwargs = kwargs;
   return object;
 }

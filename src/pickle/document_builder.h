@@ -80,7 +80,7 @@ class DocumentBuilder {
   /// A frozenset of the items, equal ones once.
   Ref add_frozenset(std::span<const Ref> items);
   /// A call that is not made. The operands may be anything.
-  Ref add_object(Construction how, Ref callable, Ref args) {
+  Ref add_object(CallForm how, Ref callable, Ref args) {
     Node& node = add(NodeKind::object, bits_of(callable));
     node.detail = static_cast<std::uint8_t>(how);
     node.call = {args, 0};

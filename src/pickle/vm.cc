@@ -344,13 +344,13 @@ inline void Vm::push_persistent_from_stack() {
 
 inline void Vm::reduce() {
   const std::span<const Ref> operands = stack_.last(2);
-  stack_.replace(2, document_.add_object(Construction::reduce, operands[0], operands[1]));
+  stack_.replace(2, document_.add_object(CallForm::reduce, operands[0], operands[1]));
 }
 
 void Vm::make_instance() {
   const std::span<const Ref> operands = stack_.last(2);
   check_kind(operands[1], NodeKind::tuple);
-  stack_.replace(2, document_.add_object(Construction::newobj, operands[0], operands[1]));
+  stack_.replace(2, document_.add_object(CallForm::newobj, operands[0], operands[1]));
 }
 
 void Vm::make_instance_with_kwargs() {
@@ -371,7 +371,7 @@ void Vm::instantiate_global(std::string_view module, std::string_view name) {
   if (!is_ascii(module) || !is_ascii(name)) refuse(step_, "a name is not ASCII");
   const Ref args = document_.add_tuple(stack_.above_mark());
   const Ref callable = document_.add_global(module, name);
-  stack_.close_mark(document_.add_object(Construction::inst, callable, args));
+  stack_.close_mark(document_.add_object(CallForm::inst, callable, args));
 }
 
 void Vm::instantiate_from_mark() {
@@ -379,7 +379,7 @@ void Vm::instantiate_from_mark() {
   if (operands.empty()) refuse(step_, "no class above the mark");
   const Ref callable = operands[0];
   const Ref args = document_.add_tuple(operands.subspan(1));
-  stack_.close_mark(document_.add_object(Construction::inst, callable, args));
+  stack_.close_mark(document_.add_object(CallForm::inst, callable, args));
 }
 
 /// The object stays on the stack; what BUILD would do with it is for its class to know.

@@ -89,8 +89,8 @@ void for_each_child(const Graph& graph, Ref ref, Visit visit) {
   const Kind kind = graph.kind(ref);
   if (kind == Kind::object) {
     const Document& document = graph.document();
-    const bool is_new = document.construction(ref) == Construction::newobj ||
-                        document.construction(ref) == Construction::newobj_ex;
+    const bool is_new = document.call_form(ref) == CallForm::newobj ||
+                        document.call_form(ref) == CallForm::newobj_ex;
     paths::visit_sequence(graph.elements(document.args(ref)),
                           is_new ? StepKind::position : StepKind::argument, visit);
     const ObjectExtra* extra = document.extra(ref);

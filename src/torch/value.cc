@@ -24,9 +24,9 @@ std::string_view to_string(Kind kind) noexcept {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-std::string_view to_string(How how) noexcept {
+std::string_view to_string(Construction construction) noexcept {
   static constexpr std::array<std::string_view, 3> kNames = {"reduce", "newobj", "newobj_ex"};
-  return kNames[static_cast<std::size_t>(how)];
+  return kNames[static_cast<std::size_t>(construction)];
 }
 
 namespace {
@@ -263,11 +263,11 @@ Value Value::kwargs() const noexcept {
 }
 
 /// INST and OBJ of protocols 0 and 1 call the class, as REDUCE does.
-std::optional<How> Value::how() const noexcept {
+std::optional<Construction> Value::construction() const noexcept {
   if (kind() != Kind::object) return std::nullopt;
-  const Construction construction = graph_->document().construction(ref_);
-  if (construction == Construction::newobj) return How::newobj;
-  return construction == Construction::newobj_ex ? How::newobj_ex : How::reduce;
+  const CallForm form = graph_->document().call_form(ref_);
+  if (form == CallForm::newobj) return Construction::newobj;
+  return form == CallForm::newobj_ex ? Construction::newobj_ex : Construction::reduce;
 }
 
 Value Value::state() const noexcept {

@@ -124,7 +124,7 @@ class GraphText {
 
   std::string spell_object(Ref ref) {
     static constexpr std::string_view kNames[] = {"call", "new", "new_ex", "inst"};
-    std::string text(kNames[static_cast<std::size_t>(document_.construction(ref))]);
+    std::string text(kNames[static_cast<std::size_t>(document_.call_form(ref))]);
     text += "(" + spell(document_.callable(ref));
     text += ", " + spell(document_.args(ref)) + ")";
     const ObjectExtra* extra = document_.extra(ref);

@@ -167,8 +167,8 @@ class Dump {
     if (extra != nullptr && !extra->dict_items.empty()) later("D( ", extra->dict_items, ") ");
     if (extra != nullptr && !extra->list_items.empty()) later("L( ", extra->list_items, ") ");
     if (extra != nullptr && extra->kwargs) spell_items_later("K( ", *extra->kwargs);
-    const bool is_new = document_.construction(ref) == Construction::newobj ||
-                        document_.construction(ref) == Construction::newobj_ex;
+    const bool is_new = document_.call_form(ref) == CallForm::newobj ||
+                        document_.call_form(ref) == CallForm::newobj_ex;
     // A call takes arguments and keywords out of their tuple and dict: these have no number.
     if (document_.is(document_.args(ref), NodeKind::tuple)) {
       spell_items_later("A( ", document_.args(ref));

@@ -71,9 +71,9 @@ constexpr Kind kAll[] = {
 TEST(Value, KindsAreSpelledAsTheirEnumerators) {
   for (const Kind kind : kAll) EXPECT_EQ(at(to_string(kind)).kind(), kind) << to_string(kind);
   EXPECT_EQ(to_string(Kind::missing), "missing");
-  EXPECT_EQ(to_string(How::reduce), "reduce");
-  EXPECT_EQ(to_string(How::newobj), "newobj");
-  EXPECT_EQ(to_string(How::newobj_ex), "newobj_ex");
+  EXPECT_EQ(to_string(Construction::reduce), "reduce");
+  EXPECT_EQ(to_string(Construction::newobj), "newobj");
+  EXPECT_EQ(to_string(Construction::newobj_ex), "newobj_ex");
 }
 
 TEST(Value, NoneOfAllQuestionsFitsTheNullValue) {
@@ -105,7 +105,7 @@ TEST(Value, NoneOfAllQuestionsFitsTheNullValue) {
   EXPECT_FALSE(null.callable());
   EXPECT_FALSE(null.args());
   EXPECT_FALSE(null.kwargs());
-  EXPECT_FALSE(null.how());
+  EXPECT_FALSE(null.construction());
   EXPECT_FALSE(null.state());
   EXPECT_FALSE(null.persistent_id());
 }
@@ -136,7 +136,7 @@ TEST(Value, EachQuestionFitsItsKinds) {
   EXPECT_THAT(answering([](Value v) { return v.as_device(); }), ElementsAre(Kind::device));
   EXPECT_THAT(answering([](Value v) { return v.as_layout(); }), ElementsAre(Kind::layout));
   EXPECT_THAT(answering([](Value v) { return v.as_storage(); }), ElementsAre(Kind::storage));
-  EXPECT_THAT(answering([](Value v) { return v.how(); }), ElementsAre(Kind::object));
+  EXPECT_THAT(answering([](Value v) { return v.construction(); }), ElementsAre(Kind::object));
   EXPECT_THAT(answering([](Value v) { return v.persistent_id(); }), ElementsAre(Kind::persistent));
   EXPECT_THAT(answering([](Value v) { return v.state(); }),
               ElementsAre(Kind::ordered_dict, Kind::object));
@@ -306,7 +306,7 @@ TEST(Value, OrderedDictsHaveKeysAndAttributes) {
 
 TEST(Value, Objects) {
   const Value object = at("object");
-  EXPECT_EQ(object.how(), How::reduce);
+  EXPECT_EQ(object.construction(), Construction::reduce);
   EXPECT_EQ(object.callable().kind(), Kind::global);
   EXPECT_EQ(object.args()[0].as_int(), 1);
   EXPECT_FALSE(object.kwargs());
@@ -320,7 +320,7 @@ TEST(Value, Objects) {
 
 TEST(Value, ObjectsWithItems) {
   const Value mixed = at("mixed");
-  EXPECT_EQ(mixed.how(), How::newobj);
+  EXPECT_EQ(mixed.construction(), Construction::newobj);
   EXPECT_EQ(mixed.size(), 4u) << "two items and two pairs";
   EXPECT_EQ(mixed[1].as_int(), 9);
   EXPECT_EQ(mixed["k"].as_string(), "v");
@@ -331,7 +331,7 @@ TEST(Value, KeywordArguments) {
   const py::Code object = py::global("mine.Keyword") + py::integers({1}) +
                           py::dict({{py::text("key"), py::integer(2)}}) + "\x92";
   const Checkpoint checkpoint = open_value(object);
-  EXPECT_EQ(checkpoint.root().how(), How::newobj_ex);
+  EXPECT_EQ(checkpoint.root().construction(), Construction::newobj_ex);
   EXPECT_EQ(checkpoint.root().kwargs()["key"].as_int(), 2);
 }
 
