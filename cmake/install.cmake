@@ -22,5 +22,10 @@ install(FILES
 install(FILES cmake/dependencies.cmake DESTINATION ${FLAMBEAU_CONFIG_DIR}
   RENAME flambeau-dependencies.cmake)
 
+# By its own place, so that an installed tree can be moved.
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX
+  BASE_DIRECTORY ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig OUTPUT_VARIABLE FLAMBEAU_PC_TO_PREFIX)
+cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_INCLUDEDIR
+  BASE_DIRECTORY "\${prefix}" OUTPUT_VARIABLE FLAMBEAU_PC_INCLUDEDIR)
 configure_file(cmake/flambeau.pc.in flambeau.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/flambeau.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
