@@ -54,14 +54,16 @@ struct Record {
 
 struct ArchiveOptions {
   Limits limits{};
-  /// Refuse (code `ambiguous`) what PyTorch accepts but two readers could see differently.
+  /// Refuse (code `ambiguous`) what PyTorch accepts but two readers could see differently: every
+  /// note of severity `ambiguity`, those of `inspect_headers` too. Costs a look at each record.
   bool strict = false;
 };
 
 /// A zip archive opened for reading.
 class ArchiveReader {
  public:
-  /// Reads the tail and the directory, in time linear in the number of records.
+  /// Reads the tail and the directory, and the local headers when strict, in time linear in the
+  /// number of records.
   /// Errors: `truncated`, `malformed_zip`, `limit`, `unsupported`, `io`; `ambiguous` when strict.
   explicit ArchiveReader(SourcePtr source, const ArchiveOptions& options = {});
   ~ArchiveReader();
@@ -89,9 +91,11 @@ class ArchiveReader {
   /// Where the record's data starts in the source, from its local header (PyTorch trusts nothing
   /// else of it). Errors: `malformed_zip` where header or data lie outside the file or inside the
   /// directory, where the header is not one or is another entry's, or where the sizes of a stored
-  /// record differ; `unsupported` for encryption and other methods; `ambiguous` when strict and the
-  /// header says something else than the directory.
+  /// record differ; `unsupported` for encryption and other methods.
   std::uint64_t data_offset(std::size_t index) const;
+  /// The same for a look at the layout of a file that may be damaged: nothing where the local
+  /// header leads nowhere, and the place of data that `read` would refuse. Error: `io`.
+  std::optional<std::uint64_t> find_data(std::size_t index) const;
   /// The record's bytes, inflated where deflated; in place where stored and mapped.
   /// Errors: as `data_offset`; `checksum` when `verify` and the CRC-32 differs; `limit`;
   /// `malformed_zip` for broken deflate data.
@@ -101,7 +105,7 @@ class ArchiveReader {
   void verify(std::size_t index, std::span<const std::byte> bytes) const;
 
   /// What was tolerated, found while the directory was read. Local headers are compared only when
-  /// their records are read or `inspect_headers` is called.
+  /// strict, or when `inspect_headers` is called.
   const std::vector<Note>& notes() const noexcept;
   /// Compares every local header and data descriptor with the directory and gives the differences,
   /// and the bytes that belong to no record. Touches one or two pages for each record.

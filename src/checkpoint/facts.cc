@@ -79,12 +79,14 @@ void count_storages(const ZipStorages& storages, const std::vector<bool>& reache
   }
 }
 
-/// Of the records that storages name. Others may be of kinds that nothing here reads. The lowest
-/// bit that any place has is the lowest of all places joined by OR.
+/// Of the records that storages name. Others may be of kinds that nothing here reads. A record
+/// that cannot be found has no place; the notes on local headers tell of it. The lowest bit that
+/// any place has is the lowest of all places joined by OR.
 std::uint64_t common_alignment(const ZipStorages& storages) {
   std::uint64_t places = 0;
   for (std::uint32_t i = 0; i < storages.row_count(); ++i) {
-    if (storages.is_available(i)) places |= storages.archive().data_offset(storages.row(i).record);
+    if (!storages.is_available(i)) continue;
+    places |= storages.archive().find_data(storages.row(i).record).value_or(0);
   }
   return places == 0 ? 0 : std::uint64_t{1} << std::countr_zero(places);
 }

@@ -93,8 +93,8 @@ void note_pickle(const Document& document, std::uint64_t record_size, const std:
   }
   if (document.duplicate_keys() > 0) {
     notes.push_back({Severity::ambiguity, name,
-                     std::to_string(document.duplicate_keys()) +
-                         " keys of dicts are set more than once; the last value counts"});
+                     "dicts in which a key is set more than once, where the last value counts: " +
+                         std::to_string(document.duplicate_keys())});
   }
 }
 

@@ -25,7 +25,9 @@ struct ArchiveReader::State {
         directory(file, checked_place(), list),
         headers(file, place, directory),
         notes(std::move(list).take()) {
-    if (options.strict) refuse_ambiguity();
+    if (!options.strict) return;
+    refuse_ambiguity(notes);
+    refuse_ambiguity(headers.inspect());
   }
 
   /// Between finding the directory and making tables for its entries.
@@ -38,8 +40,8 @@ struct ArchiveReader::State {
     return place;
   }
 
-  void refuse_ambiguity() const {
-    for (const Note& note : notes) {
+  void refuse_ambiguity(const std::vector<Note>& found) const {
+    for (const Note& note : found) {
       if (note.severity != Note::Severity::ambiguity) continue;
       fail(ErrorCode::ambiguous, {place_of(note.where)}, "{}", note.message);
     }
@@ -106,15 +108,10 @@ void ArchiveReader::State::check_inflation(std::uint32_t ordinal,
   }
 }
 
-/// What `inspect` would note about one record is here an error, or with `strict` one.
 std::uint64_t ArchiveReader::State::locate(std::uint32_t ordinal) const {
-  // Other readers may use the local header, so strict ones compare it; that costs no further page.
-  const DataPlace data = headers.locate(ordinal, options.strict);
+  const DataPlace data = headers.locate(ordinal, false);
   if (!data.fault.empty()) {
     fail(ErrorCode::malformed_zip, {place_of(ordinal)}, "{}", data.fault);
-  }
-  if (options.strict && !data.difference.empty()) {
-    fail(ErrorCode::ambiguous, {place_of(ordinal)}, "{}", data.difference);
   }
   return data.offset;
 }
@@ -204,6 +201,11 @@ std::uint64_t ArchiveReader::data_offset(std::size_t index) const {
   const auto ordinal = static_cast<std::uint32_t>(index);
   state_->check_readable(ordinal, state_->directory.header(ordinal));
   return state_->locate(ordinal);
+}
+
+std::optional<std::uint64_t> ArchiveReader::find_data(std::size_t index) const {
+  const DataPlace data = state_->headers.locate(static_cast<std::uint32_t>(index), false);
+  return data.fault.empty() ? std::optional(data.offset) : std::nullopt;
 }
 
 Block ArchiveReader::read(std::size_t index, bool verify) const {

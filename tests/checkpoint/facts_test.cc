@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "support/checkpoint_builder.h"
+#include "support/errors.h"
 
 namespace flambeau::testing {
 namespace {
@@ -107,6 +108,20 @@ TEST(Facts, LocalHeadersAreLookedAt) {
   const Checkpoint checkpoint = Checkpoint::open(zip.source());
   ASSERT_EQ(checkpoint.facts().notes.size(), 1u);
   EXPECT_EQ(checkpoint.facts().notes[0].where, "archive/data/0");
+}
+
+TEST(Facts, OfADamagedFileTellOfTheDamage) {
+  BuiltZip zip = sound().zip();
+  zip.bytes[zip.records[1].local] = 'X';
+  const Checkpoint checkpoint = Checkpoint::open(zip.source());
+  const std::vector<Note> notes = checkpoint.facts().notes;
+  ASSERT_EQ(notes.size(), 2u);
+  EXPECT_EQ(notes[0].where, "archive/data/0");
+  EXPECT_EQ(notes[0].severity, Note::Severity::ambiguity);
+  // Nobody can tell where the record ends.
+  EXPECT_THAT(notes[1].message, ::testing::HasSubstr("belong to no record"));
+  EXPECT_EQ(checkpoint.facts().alignment, 0u);
+  EXPECT_EQ(code_of([&] { checkpoint.tensor("").to<float>(); }), ErrorCode::malformed_zip);
 }
 
 TEST(Facts, ProtocolOfThePickle) {

@@ -178,8 +178,8 @@ TEST(PickleRecord, KeysSetTwiceAreNoted) {
   EXPECT_EQ(checkpoint.root().size(), 2u);
   EXPECT_EQ(checkpoint.root()["a"].as_int(), 3);
   EXPECT_THAT(notes_of(checkpoint),
-              Contains("ambiguity archive/data.pkl: 1 keys of dicts are set more than once; the "
-                       "last value counts"));
+              Contains("ambiguity archive/data.pkl: dicts in which a key is set more than "
+                       "once, where the last value counts: 1"));
   EXPECT_EQ(code_of([&] { open_value(twice, {.strict = true}); }), ErrorCode::ambiguous);
 }
 
