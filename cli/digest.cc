@@ -67,7 +67,8 @@ std::vector<std::span<const Digests::Job>> Digests::cut(std::uint64_t total) con
   return runs;
 }
 
-// `std::async` carries an exception to `get`, so no worker needs to catch.
+// `std::async` carries an exception to `get`, so no worker needs to catch. With `deferred`, a run
+// that the system has no thread for is done by `get` instead.
 void Digests::compute() {
   std::uint64_t total = 0;
   for (const Job& job : jobs_) total += job.tensor->nbytes();
@@ -78,9 +79,10 @@ void Digests::compute() {
       done += job.tensor->nbytes();
     }
   };
+  constexpr auto kPolicy = std::launch::async | std::launch::deferred;
   std::vector<std::future<void>> results;
   for (const auto run : cut(total)) {
-    results.push_back(std::async(std::launch::async, work, run));
+    results.push_back(std::async(kPolicy, work, run));
   }
   ProgressLine line("digests");
   for (auto& result : results) {

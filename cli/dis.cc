@@ -1,10 +1,10 @@
 // `flambeau dis`: the pickle of a checkpoint, or a bare one, as Python's pickletools prints it. The
 // lines come out as they are decoded, so that a broken pickle shows what it did before it broke.
-#include <algorithm>
 #include <string>
 
 #include "command.h"
 #include "flambeau/archive.h"
+#include "flambeau/checkpoint.h"
 #include "flambeau/pickle.h"
 #include "json_writer.h"
 #include "session.h"
@@ -13,28 +13,6 @@ namespace flambeau::cli {
 namespace {
 
 constexpr std::string_view kPickleRecord = "data.pkl";
-constexpr std::string_view kLocalHeader = "PK\x03\x04";
-constexpr std::string_view kEndRecord = "PK\x05\x06";
-// An end record of 22 bytes and the longest comment behind it (APPNOTE 4.3.16).
-constexpr std::uint64_t kTail = 22 + 0xFFFF;
-
-bool contains(const Block& block, std::string_view text) {
-  const auto is_same = [](std::byte byte, char c) { return byte == static_cast<std::byte>(c); };
-  return std::search(block.bytes.begin(), block.bytes.end(), text.begin(), text.end(), is_same) !=
-         block.bytes.end();
-}
-
-// A pickle of protocol 2 or later starts with PROTO; older ones are told from archives with data
-// in front by the archive's end record.
-bool is_archive(const Source& source) {
-  const std::uint64_t size = source.size();
-  if (size < kLocalHeader.size()) return false;
-  const Block head = source.view(0, kLocalHeader.size());
-  if (contains(head, kLocalHeader)) return true;
-  if (head.bytes.front() == static_cast<std::byte>(Opcode::PROTO)) return false;
-  const std::uint64_t tail = std::min(size, kTail);
-  return contains(source.view(size - tail, tail), kEndRecord);
-}
 
 struct Pickle {
   Block block;

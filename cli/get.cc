@@ -20,8 +20,9 @@ namespace {
 constexpr std::string_view kNpy = ".npy";
 constexpr std::string_view kRaw = ".bin";
 
-FileSinkOptions sink_options(const Arguments& arguments) {
+FileSinkOptions sink_options(const Arguments& arguments, std::uint64_t size) {
   FileSinkOptions options;
+  options.expected_size = size;
   options.overwrite = arguments.force;
   if (arguments.durability == "none") options.durability = Durability::none;
   if (arguments.durability == "file") options.durability = Durability::file;
@@ -97,11 +98,22 @@ void report(Session& session, const Found& found) {
   session.out.put('\n');
 }
 
+// The size of what will be written, without the header; the largest number where it overflows, as
+// a stride of 0 lets a tensor have nearly 2^63 elements.
+std::uint64_t result_size(const Arguments& arguments, const Tensor& tensor) noexcept {
+  const auto as = parse_dtype(arguments.as);
+  if (!as) return tensor.nbytes();
+  const auto numel = static_cast<std::uint64_t>(tensor.numel());
+  return numel > UINT64_MAX / item_size(*as) ? UINT64_MAX : numel * item_size(*as);
+}
+
 // What throws before `commit` takes the sink down, and with it the temporary file.
 int write_file(Session& session, const Found& found) {
   const Arguments& arguments = session.arguments;
   const Tensor& tensor = *found.tensor;
-  const auto sink = create_file(arguments.output, sink_options(arguments));
+  // A tensor without a storage has no elements; the writer says so.
+  const std::uint64_t size = tensor.storage() ? result_size(arguments, tensor) : 0;
+  const auto sink = create_file(arguments.output, sink_options(arguments, size));
   if (arguments.output.ends_with(kRaw)) {
     write_elements(*sink, tensor);
   } else {
@@ -110,15 +122,6 @@ int write_file(Session& session, const Found& found) {
   sink->commit();
   report(session, found);
   return kDone;
-}
-
-// The size of what will be written, without the header; the largest number where it overflows, as
-// a stride of 0 lets a tensor have nearly 2^63 elements.
-std::uint64_t result_size(const Arguments& arguments, const Tensor& tensor) noexcept {
-  const auto as = parse_dtype(arguments.as);
-  if (!as) return tensor.nbytes();
-  const auto numel = static_cast<std::uint64_t>(tensor.numel());
-  return numel > UINT64_MAX / item_size(*as) ? UINT64_MAX : numel * item_size(*as);
 }
 
 }  // namespace

@@ -60,6 +60,8 @@ class Output {
   }
   void took(const char* end) noexcept { used_ = static_cast<std::size_t>(end - buffer_.get()); }
 
+  /// What has not been handed to the system yet.
+  std::string_view waiting() const noexcept { return {buffer_.get(), used_}; }
   /// Hands everything so far to the system.
   void flush() noexcept;
   /// Forgets what has not been handed to the system yet, and ends a rehearsal.

@@ -45,32 +45,43 @@ void write_error_object(Output& out, const Error& error, std::string_view where)
   out.put('\n');
 }
 
-// Whole, because a zip is read from its end; the source keeps the bytes.
-SourcePtr read_standard_input() {
-  auto bytes = std::make_shared<std::vector<std::byte>>();
-  if (const int error = terminal::read_input(*bytes); error != 0) {
-    // Opened by its name, what cannot be read is refused by the library, with its reason.
-    return open_file("/dev/stdin");
-  }
-  const std::span<const std::byte> view = *bytes;
-  return own_memory({view, std::move(bytes)}, std::string(kStandardInput));
+// A zip is read from its end, so the whole stream is needed; but what begins as something else is
+// refused by its beginning, as a stream may have no end.
+SourcePtr read_checkpoint_stream() {
+  return read_stream(terminal::kInput, std::string(kStandardInput), {.wants_more = is_archive});
 }
 
 }  // namespace
 
 SourcePtr Session::open_source() const {
-  if (arguments.file == "-") return read_standard_input();
+  if (arguments.file == "-") return read_stream(terminal::kInput, std::string(kStandardInput));
+  prepare_for_truncation();
   return open_file(arguments.file, {.mapped = !arguments.unmapped});
 }
 
 // By its path where there is one, so that errors name it as the user did.
 const Checkpoint& Session::open() {
   if (arguments.file == "-") {
-    checkpoint_.emplace(Checkpoint::open(read_standard_input(), open_options(arguments)));
+    checkpoint_.emplace(Checkpoint::open(read_checkpoint_stream(), open_options(arguments)));
   } else {
+    prepare_for_truncation();
     checkpoint_.emplace(Checkpoint::open(arguments.file, open_options(arguments)));
   }
   return *checkpoint_;
+}
+
+// The words have to stand ready: who learns of it can neither allocate nor throw.
+void Session::prepare_for_truncation() const {
+  const Error error(ErrorCode::truncated, arguments.file, std::nullopt,
+                    "the file was truncated while it was being read; --unmapped reads files that "
+                    "others change");
+  terminal::LastWords words{{}, fmt::format("flambeau: {}\n", error.what()), kFailed};
+  if (arguments.json) {
+    Output object;
+    write_error_object(object, error, error.where());
+    words.output = object.waiting();
+  }
+  terminal::prepare_for_lost_pages(std::move(words));
 }
 
 std::string Session::place_of(const Error& error) const {

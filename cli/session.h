@@ -29,11 +29,11 @@ class Session {
   Output out;
 
   /// The bytes of FILE; of standard input, read to its end, for `-`.
-  /// Errors: as `open_file`; `io`.
+  /// Errors: as `open_file` or `read_stream`.
   SourcePtr open_source() const;
   /// FILE as a checkpoint, by the options that were given. It stays open until the process ends:
   /// taking a graph of a million nodes down costs time and helps nobody.
-  /// Errors: as `Checkpoint::open`.
+  /// Errors: as `Checkpoint::open` or `read_stream`.
   const Checkpoint& open();
 
   /// Tells what is wrong: one line on standard error and, with --json, the error object on standard
@@ -48,6 +48,7 @@ class Session {
   int finish(int status);
 
  private:
+  void prepare_for_truncation() const;
   std::string place_of(const Error& error) const;
 
   std::optional<Checkpoint> checkpoint_;

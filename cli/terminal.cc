@@ -11,14 +11,25 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 namespace flambeau::cli::terminal {
 namespace {
 
 // Linux transfers at most 0x7ffff000 bytes in one call; a round number below it.
 constexpr std::size_t kLargestTransfer = std::size_t{1} << 30;
-// Standard input is usually a pipe, which gives 64 KiB at a time.
-constexpr std::size_t kReadSize = std::size_t{1} << 20;
+
+// Read by the handler, which may neither allocate nor wait; never freed.
+const LastWords* last_words = nullptr;
+
+// Only what is safe in a handler (signal-safety(7)). Other causes of SIGBUS, a broken memory chip
+// among them, happen again on return, and then kill.
+void report_lost_page(int, siginfo_t* info, void*) {
+  if (info->si_code != BUS_ADRERR) return;
+  write(Stream::output, last_words->output);
+  write(Stream::error, last_words->error);
+  ::_exit(last_words->status);
+}
 
 bool has_value(const char* variable) noexcept {
   const char* value = std::getenv(variable);
@@ -29,10 +40,19 @@ bool has_value(const char* variable) noexcept {
 
 void prepare() noexcept {
   static_cast<void>(std::signal(SIGPIPE, SIG_IGN));  // fails for no signal that there is
+  static_cast<void>(std::signal(SIGXFSZ, SIG_IGN));
   for (int fd = 0; fd <= 2; ++fd) {
     // `open` takes the lowest free number, which is `fd`. Read-only: a later write says EBADF.
     if (::fcntl(fd, F_GETFD) == -1 && ::open("/dev/null", O_RDONLY) == -1) return;
   }
+}
+
+void prepare_for_lost_pages(LastWords words) {
+  last_words = new LastWords(std::move(words));
+  struct sigaction action = {};
+  action.sa_sigaction = report_lost_page;
+  action.sa_flags = SA_SIGINFO | static_cast<int>(SA_RESETHAND);
+  ::sigaction(SIGBUS, &action, nullptr);
 }
 
 bool is_terminal(Stream stream) noexcept { return ::isatty(static_cast<int>(stream)) == 1; }
@@ -64,18 +84,5 @@ int write(Stream stream, std::string_view text) noexcept {
 }
 
 std::string_view describe(int error) noexcept { return std::strerror(error); }
-
-// `resize` may change `errno`, so it is kept before.
-int read_input(std::vector<std::byte>& bytes) {
-  for (;;) {
-    const std::size_t before = bytes.size();
-    bytes.resize(before + kReadSize);
-    const ssize_t got = ::read(STDIN_FILENO, bytes.data() + before, kReadSize);
-    const int error = errno;
-    bytes.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-    if (got == 0) return 0;
-    if (got < 0 && error != EINTR) return error;
-  }
-}
 
 }  // namespace flambeau::cli::terminal

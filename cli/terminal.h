@@ -3,21 +3,35 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
-#include <vector>
 
 namespace flambeau::cli::terminal {
 
-/// The three streams that every process starts with.
+/// Standard input.
+inline constexpr int kInput = 0;
+
+/// The streams that the program writes to.
 enum class Stream : int {
-  input = 0,
   output = 1,
   error = 2,
 };
 
-/// Call once, first. A closed pipe becomes an error of `write` instead of a signal, and a stream
-/// that the caller left closed is held, so that no file that is opened later gets its number.
+/// Call once, first. A closed pipe and a file that may not grow further become errors of `write`
+/// instead of signals, and a stream that the caller left closed is held, so that no file that is
+/// opened later gets its number.
 void prepare() noexcept;
+
+/// What the program says when a file that it has mapped is truncated by another process.
+struct LastWords {
+  std::string output;
+  std::string error;
+  int status = 0;
+};
+
+/// From now on the touch of a page that a file has lost, which is SIGBUS, writes `words` and ends
+/// the process with their status.
+void prepare_for_lost_pages(LastWords words);
 
 bool is_terminal(Stream stream) noexcept;
 
@@ -32,8 +46,5 @@ int write(Stream stream, std::string_view text) noexcept;
 
 /// What `errno` value `error` means, in words.
 std::string_view describe(int error) noexcept;
-
-/// Appends all of standard input to `bytes`. Returns 0, or the `errno` of the read that failed.
-int read_input(std::vector<std::byte>& bytes);
 
 }  // namespace flambeau::cli::terminal

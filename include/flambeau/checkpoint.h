@@ -37,7 +37,8 @@ struct OpenOptions {
   bool mapped = true;
   /// Check checksums of whatever is copied or digested.
   bool verify = true;
-  /// Refuse (code `ambiguous`) what PyTorch accepts but two readers could see differently.
+  /// Refuse (code `ambiguous`) what PyTorch accepts but two readers could see differently: every
+  /// note of severity `ambiguity` that `facts` gives. Costs a look at each record of the file.
   bool strict = false;
   /// Of Python 2 byte strings: "utf-8", "ascii", "latin1", or "bytes" to leave them bytes.
   std::string encoding = "utf-8";
@@ -51,6 +52,10 @@ enum class Container : std::uint8_t {
   zip
 };
 std::string_view to_string(Container container) noexcept;
+
+/// Whether the source begins as a zip archive does, which may hold any kind of checkpoint: what
+/// `Checkpoint::open` looks at first. Error: `io`.
+bool is_archive(const Source& source);
 
 /// Facts about the file as a whole.
 struct FileFacts {
@@ -149,8 +154,8 @@ class Checkpoint {
   Value value(std::string_view name_or_path) const&;
   Value value(std::string_view name_or_path) const&& = delete;
 
-  /// What the file is, computed when asked for; reads the records' local headers.
-  /// Errors: those of `ArchiveReader::data_offset`, for the storages' records.
+  /// What the file is, computed when asked for; reads the records' local headers. A record that
+  /// cannot be found is a note. Error: `io`.
   FileFacts facts() const;
   Container container() const noexcept;
   /// Which releases write this layout: "torch >= 2.7".

@@ -40,7 +40,8 @@ class Source {
   virtual void read(std::uint64_t offset, std::span<std::byte> out) const = 0;
   /// The bytes in place where the source has them in memory, else a copy of them.
   /// A mapped file that another process truncates makes the next touch of the lost pages a SIGBUS:
-  /// open files that others may rewrite with `{.mapped = false}`.
+  /// open files that others may rewrite with `{.mapped = false}`, where it is an error
+  /// (`truncated`).
   virtual Block view(std::uint64_t offset, std::uint64_t size) const;
   /// Whether `view` gives the bytes in place, without reading or copying them.
   virtual bool in_memory() const noexcept { return false; }
@@ -66,6 +67,18 @@ struct FileOptions {
 /// for what is no regular file (a folder, a pipe, a device).
 SourcePtr open_file(const std::string& path, const FileOptions& options = {});
 
+struct StreamOptions {
+  /// The stream may have so many bytes; 0: half of the machine's memory.
+  std::uint64_t max_size = 0;
+  /// Is shown the first MiB, or all where there is less. Where it says no, nothing more is read,
+  /// and the source has those bytes only.
+  std::function<bool(const Source&)> wants_more{};
+};
+
+/// Reads a pipe, or whatever else a descriptor leads to, from where it stands to its end, into
+/// memory. The descriptor stays open. Errors: `io`; `limit` for a stream that is too long.
+SourcePtr read_stream(int descriptor, std::string name, const StreamOptions& options = {});
+
 /// Bytes that the caller keeps alive and unchanged as long as anything made from the source lives.
 SourcePtr borrow_memory(std::span<const std::byte> bytes, std::string name = "memory");
 
@@ -83,8 +96,7 @@ struct Progress {
 };
 using ProgressCallback = std::function<void(const Progress&)>;
 
-/// Takes bytes once, in order. Nothing is visible to others before `commit`; a sink that is
-/// destroyed without it leaves no trace.
+/// Takes bytes once, in order. What they become counts only after `commit`.
 class Sink {
  public:
   virtual ~Sink() = default;
@@ -92,7 +104,8 @@ class Sink {
   Sink(const Sink&) = delete;
   Sink& operator=(const Sink&) = delete;
 
-  /// Appends. Errors: `io`, `no_space`.
+  /// Appends. Errors: `io`, `no_space`; `truncated` where `bytes` are of a mapped file that another
+  /// process has truncated.
   virtual void write(std::span<const std::byte> bytes) = 0;
   /// Makes what was written the result. Call once, last. Errors: `io`, `no_space`, `exists`.
   virtual void commit() = 0;
@@ -109,10 +122,21 @@ struct FileSinkOptions {
   /// Replace an existing file, atomically; otherwise it is `exists`.
   bool overwrite = false;
   Durability durability = Durability::full;
+  /// At least so many bytes will be written: where they have no room that is known at once
+  /// (`no_space`). 0 where nobody knows.
+  std::uint64_t expected_size = 0;
 };
 
-/// Writes a temporary file beside `path` and renames it at `commit`. An existing file keeps its
-/// content until then, and its permissions afterwards; a symbolic link stays one.
+/// Writes a new file in the folder of `path`, which takes that name at `commit`. An existing file
+/// keeps its content until then, whatever fails; afterwards the new one has its permissions and,
+/// where the system permits, its owner. A symbolic link stays one. The new file has no name before
+/// `commit`, so that a process that is killed leaves nothing; on file systems without such files
+/// (O_TMPFILE) it leaves `.NAME.` and sixteen hexadecimal digits.
+///
+/// A pipe, a character device and what a descriptor leads to (/dev/stdout) are written directly:
+/// what was written stays there without `commit`. A write to a pipe that nobody reads raises
+/// SIGPIPE, and one past the process's bound on file sizes SIGXFSZ, unless the program ignores
+/// these; then they are `io`. The library itself never touches signals.
 std::unique_ptr<Sink> create_file(const std::string& path, const FileSinkOptions& options = {});
 
 }  // namespace flambeau

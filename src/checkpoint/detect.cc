@@ -13,6 +13,7 @@
 #include "base/bytes.h"
 #include "base/endian.h"
 #include "base/text.h"
+#include "flambeau/checkpoint.h"
 
 namespace flambeau {
 namespace {
@@ -154,7 +155,7 @@ Sniffed sniff_head(std::string_view head, std::uint64_t size) {
     return {FileKind::other, "a bare pickle without a container: `dis` shows it", false};
   }
   if (auto zip = sniff_late_zip(head)) return *zip;
-  return {FileKind::other, fmt::format("{} bytes of an unknown kind", size), false};
+  return {FileKind::other, "bytes of an unknown kind", false};
 }
 
 }  // namespace
@@ -166,6 +167,8 @@ Sniffed sniff(const Source& source) {
   source.read(0, head);
   return sniff_head(as_text(head), source.size());
 }
+
+bool is_archive(const Source& source) { return sniff(source).kind == FileKind::zip; }
 
 namespace {
 

@@ -100,8 +100,8 @@ TEST(Detect, Text) {
 TEST(Detect, NothingAndLittle) {
   expect_not_a_checkpoint("", "an empty file");
   expect_not_a_checkpoint("x", "text that begins \"x\"");
-  expect_not_a_checkpoint(std::string(1, '\0'), "1 bytes of an unknown kind");
-  expect_not_a_checkpoint(std::string(4, '\x01'), "4 bytes of an unknown kind");
+  expect_not_a_checkpoint(std::string(1, '\0'), "bytes of an unknown kind");
+  expect_not_a_checkpoint(std::string(4, '\x01'), "bytes of an unknown kind");
 }
 
 TEST(Detect, BarePickles) {
@@ -118,8 +118,7 @@ TEST(Detect, BytesBeforeTheArchive) {
                           "data with a zip archive at byte 1: cut off what is before it");
   expect_not_a_checkpoint(std::string(400, '\1') + zip,
                           "data with a zip archive at byte 400: cut off what is before it");
-  expect_not_a_checkpoint(std::string(5000, '\1') + zip,
-                          std::to_string(5000 + zip.size()) + " bytes of an unknown kind");
+  expect_not_a_checkpoint(std::string(5000, '\1') + zip, "bytes of an unknown kind");
 }
 
 TEST(Detect, OtherTorchFiles) {

@@ -124,6 +124,7 @@ class Streams(Folder):
             self.skipTest("the program itself needs more, as with sanitizers")
         large = os.path.join(self.folder, "large")
         with open(large, "wb") as stream:
+            stream.write(b"PK\x03\x04")
             stream.truncate(1 << 30)
         with open(large, "rb") as stream:
             done = run("ls", "--json", "-", stdin=stream, preexec_fn=limit)
