@@ -48,4 +48,11 @@ void store_le(std::byte* to, T value) noexcept {
   std::memcpy(to, &value, sizeof value);
 }
 
+/// Writes `sizeof(T)` bytes at `to`, most significant first.
+template <std::unsigned_integral T>
+void store_be(std::byte* to, T value) noexcept {
+  if constexpr (std::endian::native == std::endian::little) value = byte_swap(value);
+  std::memcpy(to, &value, sizeof value);
+}
+
 }  // namespace flambeau

@@ -19,6 +19,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/arena.h"
@@ -85,7 +86,7 @@ struct Node {
     double real;
     const char* text;
     Ref* items;
-    Ref near[2];  ///< the items of a tuple that has not more than these
+    Ref near[2];  ///< the items of a tuple that has not more than these; texts of a global
     Call call;
     std::uint64_t bits;
   };
@@ -163,6 +164,11 @@ class Document {
     return {container.items, container.count * width};
   }
   const GlobalName& global(Ref ref) const noexcept { return globals_[node(bits_of(ref)).count]; }
+  /// The texts that STACK_GLOBAL made a global of; None where another opcode did.
+  std::pair<Ref, Ref> global_texts(Ref ref) const noexcept {
+    const Node& global = node(bits_of(ref));
+    return {global.near[0], global.near[1]};
+  }
   /// Ordinal of a global among the document's distinct globals; names come by `global_name`.
   std::uint32_t global_ordinal(Ref ref) const noexcept { return node(bits_of(ref)).count; }
   std::size_t global_count() const noexcept { return globals_.size(); }

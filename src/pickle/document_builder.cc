@@ -133,11 +133,13 @@ Ref DocumentBuilder::add_object_with_kwargs(Ref callable, Ref args, Ref kwargs) 
 }
 
 /// The views are of the pickle, or of a decoded text in the document: both outlive the map.
-Ref DocumentBuilder::add_global(std::string_view module, std::string_view name) {
+Ref DocumentBuilder::add_global(std::string_view module, std::string_view name,
+                                std::pair<Ref, Ref> texts) {
   const auto [place, is_new] = globals_.try_emplace({module, name}, kNone);
   if (is_new) {
     Node& node = add(NodeKind::global, static_cast<std::uint32_t>(document_.globals_.size()));
-    node.bits = 0;
+    node.near[0] = texts.first;
+    node.near[1] = texts.second;
     place->second = last();
     document_.globals_.push_back({module, name});
     if (module == "collections" && name == "OrderedDict") ordered_dict_ = place->second;

@@ -87,8 +87,10 @@ class DocumentBuilder {
     return last();
   }
   Ref add_object_with_kwargs(Ref callable, Ref args, Ref kwargs);
-  /// The node of a class or function; the same for the same two names.
-  Ref add_global(std::string_view module, std::string_view name);
+  /// The node of a class or function; the same for the same two names. `texts` are the nodes that
+  /// spell them, where STACK_GLOBAL does.
+  Ref add_global(std::string_view module, std::string_view name,
+                 std::pair<Ref, Ref> texts = {kNone, kNone});
   /// Something outside the pickle. Each is a node of its own, also those of one id.
   Ref add_persistent(Ref id) {
     Node& node = add(NodeKind::persistent, bits_of(id));

@@ -324,7 +324,7 @@ void Vm::push_global_from_stack() {
   const std::span<const Ref> operands = stack_.last(2);
   const std::string_view module = name_operand(operands[0]);
   const std::string_view name = name_operand(operands[1]);
-  stack_.replace(2, document_.add_global(module, name));
+  stack_.replace(2, document_.add_global(module, name, {operands[0], operands[1]}));
 }
 
 void Vm::push_extension(std::int64_t code) {

@@ -1,8 +1,9 @@
 // Reads pickles from standard input and answers each on standard output, for differential_test.py.
 //
-//   question   one byte, 'd' to disassemble or 'g' to dump the graph · u32 size · the pickle
-//   answer     u32 size · text: the lines of dis, or the graph as tokens; then, after a line end,
-//              "!" and the error code where the pickle was refused
+//   question   one byte, 'd' to disassemble, 'g' to dump the graph, 'w' to write it again · u32
+//              size · the pickle
+//   answer     u32 size · text: the lines of dis, the graph as tokens, or the bytes of the new
+//              pickle; "!" and the error code last where the pickle was refused
 //
 // A graph is spelled depth first. What has an identity is numbered at its first appearance and is
 // "@N" from then on. Sets are spelled in the order of their elements' spellings without numbers.
@@ -21,6 +22,7 @@
 #include "flambeau/error.h"
 #include "flambeau/pickle.h"
 #include "pickle/document.h"
+#include "pickle/pickler.h"
 #include "pickle/repr.h"
 
 namespace flambeau {
@@ -190,6 +192,8 @@ std::string answer(char question, const std::vector<std::byte>& pickle) {
   try {
     if (question == 'd') {
       disassemble(pickle, [&](std::string_view line) { text.append(line).append("\n"); });
+    } else if (question == 'w') {
+      text = as_text(write_pickle(parse_pickle(pickle)).bytes.bytes());
     } else {
       const Document document = parse_pickle(pickle);
       text = Dump(document, true).run(document.root()) + "\n";

@@ -43,7 +43,8 @@ class Reduced:
 
     def __reduce__(self):
         args, state, items, pairs = self.parts
-        return (Plain, args, state, iter(items), iter(pairs))
+        fresh = tuple(list(args))  # As nearly every class does it.
+        return (Plain, fresh, state, iter(items), iter(pairs))
 
 
 class ById:
@@ -139,28 +140,101 @@ class Graphs:
             value.x = rng.choice(self.pool)
 
 
-def pickles_of_graphs(rng, count):
+def pickles_of_graphs(rng, count, protocols=range(6), pure_python=True):
     for _ in range(count):
         graph = Graphs(rng).make()
-        for pickler in (CPickler, PyPickler):
+        for pickler in (CPickler, PyPickler) if pure_python else (CPickler,):
             out = io.BytesIO()
             try:
-                pickler(out, rng.randint(0, 5), fix_imports=rng.random() < 0.5).dump(graph)
+                protocol = rng.choice(protocols)
+                pickler(out, protocol, fix_imports=rng.random() < 0.5).dump(graph)
             except Exception:
                 continue  # Some graphs cannot be pickled: objects in their own arguments, for one.
             yield out.getvalue()
 
 
-def long_containers():
+def long_values():
     """Batches of a thousand, the frames of protocol 4, and texts of every width of count."""
     texts = ["%d" % i for i in range(3000)]
-    values = [texts, dict.fromkeys(texts), set(texts), frozenset(texts), tuple(texts),
-              collections.OrderedDict.fromkeys(texts), ListChild(texts),
-              ["x" * 255, "x" * 256, "x" * 70000, b"y" * 255, b"y" * 256, b"y" * 70000]]
-    for value in values:
+    return [texts, dict.fromkeys(texts), set(texts), frozenset(texts), tuple(texts),
+            collections.OrderedDict.fromkeys(texts), ListChild(texts),
+            ["x" * 255, "x" * 256, "x" * 70000, b"y" * 255, b"y" * 256, b"y" * 70000]]
+
+
+def long_containers():
+    for value in long_values():
         for protocol in range(6):
             yield pickle.dumps(value, protocol)
             yield pickle._dumps(value, protocol)
+
+
+def batches():
+    """Containers of every kind and of the sizes around whole batches."""
+    for size in (0, 1, 2, 999, 1000, 1001, 1002, 1999, 2000, 2001, 3000):
+        texts = ["%d" % i for i in range(size)]
+        attributed = DictChild.fromkeys(texts)
+        attributed.name = size
+        for value in (texts, tuple(texts), dict.fromkeys(texts), set(texts), frozenset(texts),
+                      collections.OrderedDict.fromkeys(texts), ListChild(texts), attributed,
+                      collections.deque(texts), list(range(size)), [[]] * size):
+            for protocol in range(1, 6):
+                yield pickle.dumps(value, protocol)
+
+
+def frames():
+    """Values of sizes around that of a frame, one behind the other."""
+    target = 64 << 10
+    sizes = [0, 1, 3, 4, 250, target - 20, target - 12, target - 11, target - 10, target - 9,
+             target - 1, target, target + 1]
+    for protocol in (3, 4, 5):
+        for first in sizes:
+            for second in sizes:
+                yield pickle.dumps([b"x" * first, "y" * second, [bytearray(first)], ("z",)],
+                                   protocol)
+                yield pickle.dumps(["y" * second, b"x" * first], protocol)
+        yield pickle.dumps([[i, "%d" % i] for i in range(30000)], protocol)
+        yield pickle.dumps(list(range(70000)), protocol)
+        yield pickle.dumps(b"", protocol)
+
+
+def drops_a_call(data):
+    """Whether an object was met inside of its own arguments. What the pickle drops then may have
+    been the same lists and tuples as what it keeps, or copies: the pickle does not say."""
+    before = None
+    for opcode, _, _ in pickletools.genops(data):
+        if opcode.name == "POP" and before in ("REDUCE", "NEWOBJ", "NEWOBJ_EX"):
+            return True
+        before = opcode.name
+    return False
+
+
+class Node:
+    def method(self):
+        pass
+
+
+def recursions():
+    """Tuples and objects that are met again inside of themselves."""
+    for size in (1, 2, 3, 4, 5):
+        items = []
+        value = tuple([items] + list(range(size - 1)))
+        items.append(value)
+        for protocol in range(1, 6):
+            yield pickle.dumps(value, protocol)
+            yield pickle.dumps([items, value], protocol)
+    node = Node()
+    node.bound = node.method
+    node.again = node.bound
+    inner = Node()
+    inner.held = frozenset([inner])
+    for protocol in range(1, 6):
+        yield pickle.dumps(node, protocol)
+        yield pickle.dumps(node.bound, protocol)
+        yield pickle.dumps([node.bound, node], protocol)
+        # Below protocol 4 a frozenset is a call with a list, of which the pickle drops one.
+        if protocol >= 4:
+            yield pickle.dumps(inner.held, protocol)
+        yield pickle.dumps(inner, protocol)
 
 
 ARGUMENTS = {
