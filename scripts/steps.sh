@@ -3,7 +3,7 @@
 # Packages of Debian 12 (and of distributions made from it) that the build needs.
 BUILD_PACKAGES="g++ cmake ninja-build pkg-config libfmt-dev libcli11-dev rapidjson-dev \
 libdeflate-dev libisal-dev zlib1g-dev libssl-dev libimath-dev libutf8proc-dev"
-TEST_PACKAGES="libgtest-dev libgmock-dev libbenchmark-dev python3 python3-venv"
+TEST_PACKAGES="libgtest-dev libgmock-dev libbenchmark-dev python3 python3-venv strace"
 
 # Announces the next step.
 step() {

@@ -109,7 +109,7 @@ std::optional<Sniffed> sniff_safetensors(std::string_view head, std::uint64_t si
   return Sniffed{FileKind::other, "a safetensors file", false};
 }
 
-/// Only ASCII: all else is "bytes of an unknown kind".
+/// Only ASCII: all else is "data of an unknown kind".
 std::optional<Sniffed> sniff_text(std::string_view head) {
   const bool printable = std::all_of(head.begin(), head.end(), [](char c) {
     return (c >= 0x20 && c < 0x7f) || c == '\n' || c == '\r' || c == '\t';
@@ -155,7 +155,7 @@ Sniffed sniff_head(std::string_view head, std::uint64_t size) {
     return {FileKind::other, "a bare pickle without a container: `dis` shows it", false};
   }
   if (auto zip = sniff_late_zip(head)) return *zip;
-  return {FileKind::other, "bytes of an unknown kind", false};
+  return {FileKind::other, "data of an unknown kind", false};
 }
 
 }  // namespace

@@ -97,10 +97,14 @@ class Writer {
     if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG) fail_for_room(errno);
   }
 
-  /// What cannot be flushed (a pipe: EINVAL) has nothing that could be lost.
   void flush() const {
-    if (::fsync(get()) == 0 || errno == EINVAL || errno == EROFS) return;
-    fail_with_errno(errno, path_, "cannot flush to the disk");
+    if (::fsync(get()) != 0) fail_with_errno(errno, path_, "cannot flush to the disk");
+  }
+
+  /// What else a descriptor leads to keeps nothing on a disk.
+  bool is_regular() const noexcept {
+    struct stat status = {};
+    return ::fstat(get(), &status) == 0 && S_ISREG(status.st_mode);
   }
 
   void close() {
@@ -145,7 +149,7 @@ class StreamSink final : public Sink {
   void write(Bytes bytes) override { output_.write(bytes); }
 
   void commit() override {
-    if (durability_ != Durability::none) output_.flush();
+    if (durability_ != Durability::none && output_.is_regular()) output_.flush();
     output_.close();
   }
 

@@ -50,7 +50,8 @@ SourcePtr read_stream(int descriptor, std::string name, const StreamOptions& opt
   const bool is_wanted = !options.wants_more || options.wants_more(*borrow_memory(*bytes, name));
   if (!ended && is_wanted) ended = read_up_to(descriptor, *bytes, most, name);
   if (bytes->size() > limit) {
-    fail(ErrorCode::limit, {name}, "over {} bytes, the most that a stream may have; give a file", limit);
+    fail(ErrorCode::limit, {name}, "over {} bytes, the most that a stream may have; give a file",
+         limit);
   }
   const std::span<const std::byte> view = *bytes;
   return own_memory({view, std::move(bytes)}, std::move(name));

@@ -87,7 +87,7 @@ TEST(Detect, Safetensors) {
                           "a safetensors file");
   expect_not_a_checkpoint(py::little(2, 8) + "{}", "a safetensors file");
   const auto lying = opening(py::little(1000, 8) + header);
-  EXPECT_THAT(lying->what(), HasSubstr("bytes of an unknown kind")) << "a longer header than file";
+  EXPECT_THAT(lying->what(), HasSubstr("data of an unknown kind")) << "a longer header than file";
 }
 
 TEST(Detect, Text) {
@@ -100,8 +100,8 @@ TEST(Detect, Text) {
 TEST(Detect, NothingAndLittle) {
   expect_not_a_checkpoint("", "an empty file");
   expect_not_a_checkpoint("x", "text that begins \"x\"");
-  expect_not_a_checkpoint(std::string(1, '\0'), "bytes of an unknown kind");
-  expect_not_a_checkpoint(std::string(4, '\x01'), "bytes of an unknown kind");
+  expect_not_a_checkpoint(std::string(1, '\0'), "data of an unknown kind");
+  expect_not_a_checkpoint(std::string(4, '\x01'), "data of an unknown kind");
 }
 
 TEST(Detect, BarePickles) {
@@ -118,7 +118,7 @@ TEST(Detect, BytesBeforeTheArchive) {
                           "data with a zip archive at byte 1: cut off what is before it");
   expect_not_a_checkpoint(std::string(400, '\1') + zip,
                           "data with a zip archive at byte 400: cut off what is before it");
-  expect_not_a_checkpoint(std::string(5000, '\1') + zip, "bytes of an unknown kind");
+  expect_not_a_checkpoint(std::string(5000, '\1') + zip, "data of an unknown kind");
 }
 
 TEST(Detect, OtherTorchFiles) {

@@ -1,5 +1,5 @@
-"""What the system can do to the program: signals, full disks, calls that fail, files that change while
-they are read, no threads. Run with FLAMBEAU_PROGRAM set."""
+"""What the system can do to the program: signals, full disks, calls that fail, files that change
+while they are read, no threads. Run with FLAMBEAU_PROGRAM set."""
 import json
 import os
 import re
@@ -81,13 +81,14 @@ class Limits(Folder):
         for size in (0, 4096, 4 * COUNT - 1):
             done = run(*self.command(), preexec_fn=limit_of(resource.RLIMIT_FSIZE, size))
             self.assertEqual(done.returncode, 2, done.stderr)
-            self.assertRegex(done.stderr.decode(), "after [0-9]+ bytes of at least 4194304: File too")
+            self.assertRegex(done.stderr.decode(),
+                             "after [0-9]+ bytes of at least 4194304: File too large")
             self.expect_old(size)
 
     def test_size_of_standard_output(self):
         with open(os.path.join(self.folder, "list"), "wb") as stream:
-            done = run("ls", self.model, stdout=stream, stderr=subprocess.PIPE, capture_output=False,
-                       preexec_fn=limit_of(resource.RLIMIT_FSIZE, 10))
+            done = run("ls", self.model, stdout=stream, stderr=subprocess.PIPE,
+                       capture_output=False, preexec_fn=limit_of(resource.RLIMIT_FSIZE, 10))
         self.assertEqual(done.returncode, 2)
         self.assertEqual(done.stderr, b"flambeau: standard output: File too large\n")
 
@@ -105,7 +106,8 @@ class Limits(Folder):
         with open("/dev/zero", "rb") as endless:
             done = run("ls", "--json", "-", stdin=endless, timeout=20)
         self.assertEqual(done.returncode, 2)
-        self.assertEqual(done.stderr, b"flambeau: standard input: this is bytes of an unknown kind\n")
+        self.assertEqual(done.stderr,
+                         b"flambeau: standard input: this is data of an unknown kind\n")
 
 
 class ChangingFile(Folder):
@@ -295,7 +297,8 @@ class LocalHeaders(Folder):
     def notes(self):
         done = run("info", "--json", self.model)
         self.assertEqual(done.returncode, 0, done.stderr)
-        return [note for note in json.loads(done.stdout)["notes"] if note["severity"] == "ambiguity"]
+        notes = json.loads(done.stdout)["notes"]
+        return [note for note in notes if note["severity"] == "ambiguity"]
 
     def test_strict_refuses_what_info_tells(self):
         self.assertEqual(self.notes(), [])
