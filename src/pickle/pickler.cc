@@ -111,7 +111,7 @@ class Pickler {
   /// The next phase of the value on top of the stack.
   void begin(Phase phase) noexcept { frames_.back().phase = phase, frames_.back().next = 0; }
   bool is_args_of_known_object(Ref tuple) const noexcept;
-  Opcode opcode_of(Construction how) const;
+  Opcode opcode_of(CallForm how) const;
   /// Writes items in batches; whether all of them are through.
   bool save_items(std::span<const Ref> items, const Batches& batches);
   /// Writes items without batches; whether all of them are through.
@@ -352,7 +352,7 @@ void Pickler::step_object() {
   switch (frame.phase) {
     case Phase::callable:
       frame.phase = Phase::args;
-      if (document_.construction(ref) == Construction::inst) out_.op(Opcode::MARK);
+      if (document_.call_form(ref) == CallForm::inst) out_.op(Opcode::MARK);
       return save(document_.callable(ref));
     case Phase::args: return save_args(ref);
     case Phase::kwargs: frame.phase = Phase::call; return save(*extra->kwargs);
@@ -376,18 +376,18 @@ void Pickler::step_object() {
 /// OBJ takes arguments from the mark on, the others a tuple.
 void Pickler::save_args(Ref ref) {
   const Ref args = document_.args(ref);
-  if (document_.construction(ref) == Construction::inst) {
+  if (document_.call_form(ref) == CallForm::inst) {
     if (save_parts(document_.items(args))) begin(Phase::call);
     return;
   }
-  const bool has_kwargs = document_.construction(ref) == Construction::newobj_ex;
+  const bool has_kwargs = document_.call_form(ref) == CallForm::newobj_ex;
   begin(has_kwargs ? Phase::kwargs : Phase::call);
   save(args);
 }
 
 /// An object that has been met inside of its own arguments is dropped, and taken from the memo.
 void Pickler::call(Ref ref) {
-  out_.op(opcode_of(document_.construction(ref)));
+  out_.op(opcode_of(document_.call_form(ref)));
   if (is_in_memo(ref)) {
     out_.op(Opcode::POP);
     get(ref);
@@ -398,12 +398,12 @@ void Pickler::call(Ref ref) {
   begin(Phase::list_items);
 }
 
-Opcode Pickler::opcode_of(Construction how) const {
+Opcode Pickler::opcode_of(CallForm how) const {
   switch (how) {
-    case Construction::reduce: return Opcode::REDUCE;
-    case Construction::newobj: need(2, NodeKind::object); return Opcode::NEWOBJ;
-    case Construction::newobj_ex: need(4, NodeKind::object); return Opcode::NEWOBJ_EX;
-    case Construction::inst: return Opcode::OBJ;
+    case CallForm::reduce: return Opcode::REDUCE;
+    case CallForm::newobj: need(2, NodeKind::object); return Opcode::NEWOBJ;
+    case CallForm::newobj_ex: need(4, NodeKind::object); return Opcode::NEWOBJ_EX;
+    case CallForm::inst: return Opcode::OBJ;
   }
   return Opcode::REDUCE;
 }
