@@ -3,6 +3,7 @@
 #include "terminal.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -18,6 +19,14 @@ namespace {
 
 // Linux transfers at most 0x7ffff000 bytes in one call; a round number below it.
 constexpr std::size_t kLargestTransfer = std::size_t{1} << 30;
+
+// After an interruption, and once there is room in a pipe that does not block: such a flag belongs
+// to the pipe, and whoever else writes to it may have set it.
+bool can_try_again(int fd) noexcept {
+  if (errno != EAGAIN) return errno == EINTR;
+  pollfd room{fd, POLLOUT, 0};
+  return ::poll(&room, 1, -1) >= 0 || errno == EINTR;
+}
 
 // Read by the handler, which may neither allocate nor wait; never freed.
 const LastWords* last_words = nullptr;
@@ -71,14 +80,11 @@ bool wants_colour() noexcept {
 
 // A pipe takes what fits; the rest is offered again. SIGPIPE is off, so a closed one says EPIPE.
 int write(Stream stream, std::string_view text) noexcept {
+  const int fd = static_cast<int>(stream);
   while (!text.empty()) {
-    const ssize_t taken =
-        ::write(static_cast<int>(stream), text.data(), std::min(text.size(), kLargestTransfer));
-    if (taken >= 0) {
-      text.remove_prefix(static_cast<std::size_t>(taken));
-    } else if (errno != EINTR) {
-      return errno;
-    }
+    const ssize_t taken = ::write(fd, text.data(), std::min(text.size(), kLargestTransfer));
+    if (taken < 0 && !can_try_again(fd)) return errno;
+    if (taken > 0) text.remove_prefix(static_cast<std::size_t>(taken));
   }
   return 0;
 }

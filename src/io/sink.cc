@@ -10,6 +10,7 @@
 // group are kept; its access lists and extended attributes are not.
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -81,7 +82,7 @@ class Writer {
   void write(Bytes bytes) {
     while (!bytes.empty()) {
       const ssize_t put = ::write(get(), bytes.data(), std::min(bytes.size(), kLargestTransfer));
-      if (put < 0 && errno == EINTR) continue;
+      if (put < 0 && can_try_again()) continue;
       if (put < 0) fail_to_write(errno);
       written_ += static_cast<std::uint64_t>(put);
       bytes = bytes.subspan(static_cast<std::size_t>(put));
@@ -112,6 +113,13 @@ class Writer {
   }
 
  private:
+  /// After an interruption, and once there is room in a pipe that does not block.
+  bool can_try_again() const noexcept {
+    if (errno != EAGAIN) return errno == EINTR;
+    pollfd room{get(), POLLOUT, 0};
+    return ::poll(&room, 1, -1) >= 0 || errno == EINTR;
+  }
+
   [[noreturn]] void fail_to_write(int error) const {
     // The kernel found no memory behind the caller's pointer: the fault is the input's.
     if (error == EFAULT) {
@@ -316,9 +324,11 @@ Descriptor open_stream(const std::string& path, const fs::path& target) {
   struct stat status = {};
   if (::stat(target.c_str(), &status) != 0) return Descriptor();
   if (!S_ISFIFO(status.st_mode) && !S_ISCHR(status.st_mode)) return Descriptor();
-  Descriptor descriptor(::open(target.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
-  if (!descriptor) fail_with_errno(errno, path, "cannot open");
-  return descriptor;
+  int fd = -1;
+  do fd = ::open(target.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
+  while (fd < 0 && errno == EINTR);
+  if (fd < 0) fail_with_errno(errno, path, "cannot open");
+  return Descriptor(fd);
 }
 
 }  // namespace

@@ -110,6 +110,34 @@ class Limits(Folder):
                          b"flambeau: standard input: this is data of an unknown kind\n")
 
 
+class Streams(Folder):
+    def test_standard_output_that_does_not_block(self):
+        values = os.path.join(self.folder, "values.pt")
+        make_odd_files.checkpoint(values, list(range(100_000)))
+        expected = run("tree", "--json", values).stdout
+        self.assertGreater(len(expected), 1 << 18)
+        self.assertEqual(self.slowly_read("tree", "--json", values), expected)
+
+    def test_out_that_does_not_block(self):
+        link = os.path.join(self.folder, "link.bin")
+        os.symlink("/dev/stdout", link)
+        content = self.slowly_read("get", self.model, "w", "-o", link)
+        self.assertEqual(content[:len(self.elements)], self.elements)
+
+    def slowly_read(self, *arguments):
+        """What comes out through a pipe that does not block and is full for a while."""
+        reader, writer = os.pipe()
+        os.set_blocking(writer, False)
+        process = subprocess.Popen([PROGRAM, *arguments], stdout=writer, stderr=subprocess.PIPE)
+        os.close(writer)
+        time.sleep(0.3)
+        with open(reader, "rb") as stream:
+            content = stream.read()
+        error = process.communicate(timeout=60)[1]
+        self.assertEqual(process.returncode, 0, error)
+        return content
+
+
 class ChangingFile(Folder):
     """OUT is a pipe: the program waits for its reader after it has opened the file."""
 
@@ -168,6 +196,23 @@ class ChangingFile(Folder):
         error = process.communicate(timeout=60)[1]
         self.assertEqual(process.returncode, 2)
         self.assertIn("the file ends here", error.decode())
+
+
+class Rights(Folder):
+    @unittest.skipUnless(os.geteuid() == 0, "only root may become somebody else")
+    def test_never_more_than_before(self):
+        nobody = 65534
+        for path in (self.folder, self.model):
+            os.chown(path, nobody, nobody)
+        # Of root and its group, which nobody may not give a file to.
+        os.chmod(self.out, 0o6774)
+        try:
+            done = run(*self.command(), user=nobody, group=nobody, extra_groups=[])
+        except PermissionError:
+            self.skipTest("the program lies where others may not look")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(os.stat(self.out).st_uid, nobody)
+        self.assertEqual(oct(os.stat(self.out).st_mode & 0o7777), oct(0o744))
 
 
 class Killed(Folder):
