@@ -2,9 +2,11 @@
 #include "io/parallel.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <atomic>
 #include <set>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -27,6 +29,34 @@ TEST(ParallelFor, CallsEachTaskOnce) {
 TEST(ParallelFor, StaysOnTheCallingThreadWhenAskedForOne) {
   std::set<std::thread::id> ids;
   parallel_for(100, 1, [&](std::size_t) { ids.insert(std::this_thread::get_id()); });
+  EXPECT_EQ(ids, std::set{std::this_thread::get_id()});
+}
+
+/// A stack that no address space has room for, so that the system refuses every thread.
+class NoThreads {
+ public:
+  NoThreads() {
+    pthread_getattr_default_np(&old_);
+    pthread_attr_t huge = old_;
+    pthread_attr_setstacksize(&huge, std::size_t{1} << 47);
+    pthread_setattr_default_np(&huge);
+  }
+  ~NoThreads() { pthread_setattr_default_np(&old_); }
+
+ private:
+  pthread_attr_t old_{};
+};
+
+TEST(ParallelFor, DoesWithoutThreadsThatTheSystemRefuses) {
+  const NoThreads none;
+  EXPECT_THROW(std::thread([] {}).join(), std::system_error);
+  std::set<std::thread::id> ids;
+  std::size_t calls = 0;
+  parallel_for(100, 4, [&](std::size_t) {
+    ++calls;
+    ids.insert(std::this_thread::get_id());
+  });
+  EXPECT_EQ(calls, 100u);
   EXPECT_EQ(ids, std::set{std::this_thread::get_id()});
 }
 
