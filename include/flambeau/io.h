@@ -130,13 +130,15 @@ struct FileSinkOptions {
 /// Writes a new file in the folder of `path`, which takes that name at `commit`. An existing file
 /// keeps its content until then, whatever fails; afterwards the new one has its permissions and,
 /// where the system permits, its owner. A symbolic link stays one. The new file has no name before
-/// `commit`, so that a process that is killed leaves nothing; on file systems without such files
-/// (O_TMPFILE) it leaves `.NAME.` and sixteen hexadecimal digits.
+/// `commit`, so that a process that ends leaves nothing. Killed by SIGKILL in the very moment of
+/// renaming, or on file systems without such files (O_TMPFILE), it leaves `.NAME.` and sixteen
+/// hexadecimal digits.
 ///
 /// A pipe, a character device and what a descriptor leads to (/dev/stdout) are written directly:
 /// what was written stays there without `commit`. A write to a pipe that nobody reads raises
 /// SIGPIPE, and one past the process's bound on file sizes SIGXFSZ, unless the program ignores
-/// these; then they are `io`. The library itself never touches signals.
+/// these; then they are `io`. The library never changes what a signal does;
+/// `commit` keeps signals from its thread for the moment of renaming.
 std::unique_ptr<Sink> create_file(const std::string& path, const FileSinkOptions& options = {});
 
 }  // namespace flambeau

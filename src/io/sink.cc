@@ -1,8 +1,9 @@
 // Files that appear whole or not at all. Bytes go to a new file without a name (O_TMPFILE) in the
 // target's folder: whatever ends the process, nothing is left of it. At `commit` it gets a
 // temporary name (linkat(2), which does not replace) and at once the target's (rename(2), which
-// does). Where the file system has no nameless files the temporary name is there from the start,
-// and a process that is killed leaves it behind.
+// does); signals wait for that moment to pass, SIGKILL does not. Where the file system has no
+// nameless files the temporary name is there from the start, and a process that is ended by a
+// signal leaves it behind.
 //
 // The folder is held open and every name is looked up in it, so that moving the folder meanwhile
 // does no harm. After a failed fsync nothing is retried: the kernel may have dropped the pages, and
@@ -11,6 +12,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -18,6 +20,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <csignal>
 #include <filesystem>
 #include <optional>
 #include <random>
@@ -68,6 +71,22 @@ std::string temporary_name(std::string_view target) {
   const std::size_t room = kLongestName - 1 - suffix.size();
   return fmt::format(".{}{}", target.substr(0, room), suffix);
 }
+
+/// Keeps signals from the calling thread while it lives; they come afterwards.
+class SignalsHeld {
+ public:
+  SignalsHeld() noexcept {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  SignalsHeld(const SignalsHeld&) = delete;
+  SignalsHeld& operator=(const SignalsHeld&) = delete;
+  ~SignalsHeld() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+};
 
 /// A descriptor that bytes are appended to, and how many have gone there.
 class Writer {
@@ -191,10 +210,7 @@ class FileSink final : public Sink {
     // Rights come last of all but the name: until now nobody but the owner could read the file.
     if (replaced_) restore_rights(*replaced_);
     if (options_.durability != Durability::none) output_.flush();
-    if (temporary_.empty()) name_temporary();
-    output_.close();
-    publish();
-    temporary_.clear();
+    take_name();
     if (options_.durability == Durability::full) flush_folder();
   }
 
@@ -278,6 +294,15 @@ class FileSink final : public Sink {
     if (::fchmod(output_.get(), mode) != 0) {
       fail_with_errno(errno, output_.path(), "cannot set the mode");
     }
+  }
+
+  /// Closed before the target is replaced, since that may fail, too.
+  void take_name() {
+    const SignalsHeld held;
+    if (temporary_.empty()) name_temporary();
+    output_.close();
+    publish();
+    temporary_.clear();
   }
 
   void publish() {

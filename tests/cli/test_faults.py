@@ -216,22 +216,29 @@ class Rights(Folder):
 
 
 class Killed(Folder):
-    """Whenever it is killed, OUT is the old file or the new one, and nothing lies beside it."""
+    """Whenever it ends, OUT is the old file or the new one, and nothing lies beside it."""
 
     def test_signals(self):
         ends = set()
         for which in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL):
-            for delay in range(12):
+            for delay in range(24):
                 process = subprocess.Popen([PROGRAM, *self.command()], stdout=subprocess.DEVNULL,
                                            stderr=subprocess.DEVNULL)
-                time.sleep(delay * 0.001)
+                time.sleep(delay * 0.0005)
                 process.send_signal(which)
                 ends.add(process.wait())
                 self.assertIn(self.content(), (b"old", self.elements))
-                if self.has_nameless_files():
-                    self.assertEqual(self.temporaries(), [], which)
+                self.check_temporaries(which)
                 self.restore()
         self.assertIn(-signal.SIGTERM, ends)
+
+    def check_temporaries(self, which):
+        left = self.temporaries()
+        if self.has_nameless_files() and which != signal.SIGKILL:
+            self.assertEqual(left, [], which)
+        for name in left:
+            self.assertRegex(name, r"^\.out\.bin\.[0-9a-f]{16}$")
+            os.remove(os.path.join(self.folder, name))
 
 
 @unittest.skipUnless(can_trace(), "strace is missing or may not trace")
@@ -313,6 +320,16 @@ class FailingCalls(Folder):
         self.assertIn("EINTR", "\n".join(calls))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.content(), self.elements)
+
+    def test_signals_wait_for_the_renaming(self):
+        if not self.has_nameless_files():
+            self.skipTest("the file has a name from the start")
+        for call in ("linkat", "renameat"):
+            done = self.trace(f"{call}:signal=SIGTERM:when=1")[0]
+            self.assertEqual(done.returncode, -signal.SIGTERM, done.stderr)
+            self.assertEqual(self.content(), self.elements)
+            self.assertEqual(self.temporaries(), [])
+            self.restore()
 
     def test_folder_that_is_not_flushed(self):
         done = self.trace("fsync:error=EIO:when=2")[0]
