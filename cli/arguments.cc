@@ -42,14 +42,20 @@ constexpr OptionRow kOptions[] = {
     {"help", 'h', "", "What the command does, with examples.", "", &Arguments::help},
 };
 
-// CLI11 takes an argument in brackets apart; behind this character, which it passes through, it
-// lets it be.
+// CLI11 takes a value in brackets apart, and takes the next word for one that is empty; behind this
+// character, which it passes through, it lets both be.
 constexpr char kShield = '\x1f';
 
-// Before CLI11 sees an argument; `unshield` undoes it for what comes back.
+// Before CLI11 sees an argument; `unshield` undoes it for what comes back. In `--option=value` the
+// value is what needs it.
 std::string shield(std::string_view given) {
   std::string text(given);
-  if (text.starts_with('[')) text.insert(text.begin(), kShield);
+  std::size_t start = 0;
+  if (text.starts_with("--")) {
+    start = text.find('=');
+    if (start++ == std::string::npos) return text;
+  }
+  if (start == text.size() || text[start] == '[') text.insert(start, 1, kShield);
   return text;
 }
 
@@ -70,7 +76,8 @@ std::string flag_names(const OptionRow& row) {
 CLI::Option* add_row(CLI::App& app, const OptionRow& row) {
   if (row.argument.empty()) return app.add_flag(flag_names(row));
   const auto accept = [](const CLI::results_t&) { return true; };
-  return app.add_option(flag_names(row), accept)->expected(1);
+  // A value that is missing comes back as an empty one.
+  return app.add_option(flag_names(row), accept)->expected(0, 1)->take_all();
 }
 
 // What is wrong with the value, in words; nothing where it was taken.
@@ -78,6 +85,8 @@ std::optional<std::string> take(const OptionRow& row, std::string value, Argumen
   if (auto* flag = std::get_if<bool Arguments::*>(&row.target)) {
     if (value != "true") return fmt::format("--{} takes no value", row.name);
     arguments.*(*flag) = true;
+  } else if (value.empty()) {
+    return fmt::format("--{} needs {}", row.name, row.argument);
   } else if (auto* text = std::get_if<std::string Arguments::*>(&row.target)) {
     const auto allowed = words(row.choices);
     if (!allowed.empty() && std::find(allowed.begin(), allowed.end(), value) == allowed.end()) {
@@ -88,7 +97,7 @@ std::optional<std::string> take(const OptionRow& row, std::string value, Argumen
     std::uint64_t number = 0;
     const char* const end = value.data() + value.size();
     if (const auto [at, error] = std::from_chars(value.data(), end, number);
-        error != std::errc() || at != end || value.empty()) {
+        error != std::errc() || at != end) {
       return fmt::format("--{} needs a number of bytes, not '{}'", row.name, value);
     }
     arguments.*std::get<std::optional<std::uint64_t> Arguments::*>(row.target) = number;
@@ -128,6 +137,7 @@ std::optional<std::string> take_operands(const Command& command, std::deque<std:
   if (operands.has_file) {
     arguments.file = std::move(given.front());
     given.pop_front();
+    if (arguments.file.empty()) return fmt::format("{} needs a FILE, not ''", command.name);
   }
   if (given.size() > operands.most) {
     return fmt::format("{} takes no argument '{}'", command.name, given[operands.most]);
@@ -140,7 +150,11 @@ std::optional<std::string> take_options(const std::vector<CLI::Option*>& options
                                         const std::vector<const OptionRow*>& rows,
                                         Arguments& arguments) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    for (const std::string& value : options[i]->results()) {
+    const CLI::results_t values = options[i]->results();
+    if (values.size() > 1 && !rows[i]->argument.empty()) {
+      return fmt::format("--{} is given twice", rows[i]->name);
+    }
+    for (const std::string& value : values) {
       if (auto wrong = take(*rows[i], unshield(value), arguments)) return wrong;
     }
   }

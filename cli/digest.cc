@@ -16,15 +16,14 @@
 namespace flambeau::cli {
 namespace {
 
-// A stride of 0 makes any size out of one element: such tensors have no digest. Both bounds are
-// part of the form of a row (docs/cli.md, "ls").
+// A stride of 0 makes any size out of one element, and views any sum out of one storage. Both
+// bounds are part of the form of a row (docs/cli.md, "ls").
 constexpr std::uint64_t kLargeResult = std::uint64_t{1} << 30;
 constexpr std::uint64_t kLargeRatio = 16;
 
-bool has_digest(const Tensor& tensor) noexcept {
-  if (!tensor.storage() || !tensor.storage().is_available()) return false;
-  const std::uint64_t size = tensor.nbytes();
-  return size <= kLargeResult || size / kLargeRatio <= tensor.storage().size();
+// For one tensor and its storage, and for all tensors and their storages.
+bool is_too_large(std::uint64_t size, std::uint64_t storage) noexcept {
+  return size > kLargeResult && size / kLargeRatio > storage;
 }
 
 }  // namespace
@@ -43,15 +42,31 @@ void Digests::collect(std::span<const Tensor* const> tensors) {
     left.pop_back();
     const auto [at, is_new] = digests_.try_emplace(&tensor->record());
     if (!is_new) continue;
-    if (has_digest(*tensor)) jobs_.push_back({tensor, &at->second});
+    if (affords(*tensor)) jobs_.push_back({tensor, &at->second});
     const auto parts = tensor->parts();
     for (auto part = parts.rbegin(); part != parts.rend(); ++part) left.push_back(&part->second);
   }
 }
 
+// In the order of the rows, so that the same file always lacks the same digests. The tensors of a
+// file share one table.
+bool Digests::affords(const Tensor& tensor) {
+  const Storage& storage = tensor.storage();
+  if (!storage || !storage.is_available()) return false;
+  if (met_.size() <= storage.index()) met_.resize(storage.index() + std::size_t{1});
+  if (!met_[storage.index()]) storage_bytes_ += storage.size();
+  met_[storage.index()] = true;
+  const std::uint64_t size = tensor.nbytes();
+  if (is_too_large(size, storage.size()) || is_too_large(bytes_ + size, storage_bytes_)) {
+    return false;
+  }
+  bytes_ += size;
+  return true;
+}
+
 // The run that is being filled ends where the bytes so far pass its share of the total. At most
 // eight, as for reading: hashing more than that at once is bound by memory.
-std::vector<std::span<const Digests::Job>> Digests::cut(std::uint64_t total) const {
+std::vector<std::span<const Digests::Job>> Digests::cut() const {
   const std::size_t threads = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, 8);
   std::vector<std::span<const Job>> runs;
   std::uint64_t bytes = 0;
@@ -59,7 +74,7 @@ std::vector<std::span<const Digests::Job>> Digests::cut(std::uint64_t total) con
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
     bytes += jobs_[i].tensor->nbytes();
     const bool is_last_run = runs.size() + 1 == threads;
-    const bool is_full = !is_last_run && bytes > total / threads * (runs.size() + 1);
+    const bool is_full = !is_last_run && bytes > bytes_ / threads * (runs.size() + 1);
     if (!is_full && i + 1 < jobs_.size()) continue;
     runs.push_back(std::span(jobs_).subspan(start, i + 1 - start));
     start = i + 1;
@@ -70,8 +85,6 @@ std::vector<std::span<const Digests::Job>> Digests::cut(std::uint64_t total) con
 // `std::async` carries an exception to `get`, so no worker needs to catch. With `deferred`, a run
 // that the system has no thread for is done by `get` instead.
 void Digests::compute() {
-  std::uint64_t total = 0;
-  for (const Job& job : jobs_) total += job.tensor->nbytes();
   std::atomic<std::uint64_t> done = 0;
   const auto work = [&done](std::span<const Job> run) {
     for (const Job& job : run) {
@@ -81,12 +94,12 @@ void Digests::compute() {
   };
   constexpr auto kPolicy = std::launch::async | std::launch::deferred;
   std::vector<std::future<void>> results;
-  for (const auto run : cut(total)) {
+  for (const auto run : cut()) {
     results.push_back(std::async(kPolicy, work, run));
   }
   ProgressLine line("digests");
   for (auto& result : results) {
-    while (result.wait_for(line.interval()) == std::future_status::timeout) line.show(done, total);
+    while (result.wait_for(line.interval()) == std::future_status::timeout) line.show(done, bytes_);
   }
   line.clear();
   for (auto& result : results) result.get();

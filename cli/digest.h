@@ -19,7 +19,8 @@ class Digests {
   explicit Digests(std::span<const Tensor* const> tensors);
 
   /// Nothing where the bytes are absent (meta, a missing record), where the kind has no array of
-  /// its own, and where the tensor is over 1 GiB and over 16 times its storage.
+  /// its own, and where the tensor is over 1 GiB and over 16 times its storage, or with those
+  /// before it over 1 GiB and over 16 times their storages.
   const std::optional<Sha256>& of(const Tensor& tensor) const;
 
  private:
@@ -28,13 +29,20 @@ class Digests {
     std::optional<Sha256>* digest;
   };
 
+  /// Whether the tensor is to have a digest; counts it where it is.
+  bool affords(const Tensor& tensor);
   void collect(std::span<const Tensor* const> tensors);
   /// The jobs as runs of neighbours, one for each core.
-  std::vector<std::span<const Job>> cut(std::uint64_t total) const;
+  std::vector<std::span<const Job>> cut() const;
   void compute();
 
   std::unordered_map<const TensorRecord*, std::optional<Sha256>> digests_;
   std::vector<Job> jobs_;
+  /// Of the jobs.
+  std::uint64_t bytes_ = 0;
+  /// Of all storages met so far, each once, by their index.
+  std::uint64_t storage_bytes_ = 0;
+  std::vector<bool> met_;
 };
 
 }  // namespace flambeau::cli

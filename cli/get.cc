@@ -29,6 +29,25 @@ FileSinkOptions sink_options(const Arguments& arguments, std::uint64_t size) {
   return options;
 }
 
+// With or without `torch.` before it.
+std::optional<DType> dtype_asked(const Arguments& arguments) {
+  std::string_view name = arguments.as;
+  if (name.starts_with("torch.")) name.remove_prefix(6);
+  return parse_dtype(name);
+}
+
+// What --as takes, for messages.
+std::string as_choices() {
+  std::vector<std::string_view> names;
+#define FLAMBEAU_DTYPE(enumerator, name, scalar_type, item_size, packed, category, storage)        \
+  if (has_numpy_dtype(DType::enumerator) && DTypeCategory::category != DTypeCategory::quantized) { \
+    names.emplace_back(name);                                                                      \
+  }
+#include "flambeau/dtype.def"
+#undef FLAMBEAU_DTYPE
+  return fmt::format("--as is one of {}", fmt::join(names, ", "));
+}
+
 // What is wrong with the options, before the file is opened.
 std::string complaint(const Arguments& arguments) {
   const std::string& out = arguments.output;
@@ -37,8 +56,25 @@ std::string complaint(const Arguments& arguments) {
     return fmt::format("OUT ends in {} or {}, unlike '{}'", kNpy, kRaw, out);
   }
   if (arguments.as.empty()) return {};
-  if (!parse_dtype(arguments.as)) return fmt::format("--as: no dtype is called '{}'", arguments.as);
+  if (!dtype_asked(arguments)) {
+    return fmt::format("no dtype is called '{}'; {}", arguments.as, as_choices());
+  }
   return out.ends_with(kRaw) ? "--as goes with OUT.npy: bare elements are written as they are" : "";
+}
+
+// What to do about a dtype that OUT.npy cannot hold; empty where it can.
+std::string dtype_message(const Arguments& arguments, const Tensor& tensor) {
+  if (arguments.output.ends_with(kRaw)) return {};
+  const auto as = dtype_asked(arguments);
+  const DType dtype = as.value_or(tensor.dtype());
+  if (has_numpy_dtype(dtype)) return {};
+  if (as) return fmt::format("numpy has no {}; {}", to_string(dtype), as_choices());
+  const DTypeCategory kind = category(dtype);
+  if (kind == DTypeCategory::bits || kind == DTypeCategory::sub_byte) {
+    return fmt::format("numpy has no {}; -o OUT.bin takes the bare elements", to_string(dtype));
+  }
+  return fmt::format("numpy has no {}; --as {} converts it, -o OUT.bin takes the bare elements",
+                     to_string(dtype), kind == DTypeCategory::complex ? "complex64" : "float32");
 }
 
 // Names the parts of a tensor that has no array of its own.
@@ -76,20 +112,22 @@ void write_elements(Sink& sink, const Tensor& tensor) {
   sink.write(elements);
 }
 
-// Written after the file is there: whoever reads it may open OUT.
+// Written after the file is there: whoever reads it may open OUT. In words it is a message like any
+// other, so that a standard output that takes nothing cannot make a success look like a failure.
 void report(Session& session, const Found& found) {
   const Tensor& tensor = *found.tensor;
+  const DType dtype = dtype_asked(session.arguments).value_or(tensor.dtype());
   if (!session.arguments.json) {
-    session.out.print("{}: {} {} to {}\n", found.name.empty() ? "(root)" : escaped(found.name),
-                      to_string(tensor.dtype()), to_string(tensor.shape()),
-                      escaped(session.arguments.output));
-    return;
+    return write_message(fmt::format("flambeau: {}: wrote {}, {} {}",
+                                     escaped(session.arguments.output),
+                                     found.name.empty() ? "(root)" : escaped(found.name),
+                                     to_string(dtype), to_string(tensor.shape())));
   }
   JsonWriter json(session.out);
   json.begin_object();
   json.key("file").string(session.arguments.file);
   json.key("name").string(found.name);
-  json.key("dtype").string(to_string(tensor.dtype()));
+  json.key("dtype").string(to_string(dtype));
   json.key("shape").begin_array();
   for (const std::int64_t size : tensor.shape()) json.number(size);
   json.end_array();
@@ -100,8 +138,8 @@ void report(Session& session, const Found& found) {
 
 // The size of what will be written, without the header; the largest number where it overflows, as
 // a stride of 0 lets a tensor have nearly 2^63 elements.
-std::uint64_t result_size(const Arguments& arguments, const Tensor& tensor) noexcept {
-  const auto as = parse_dtype(arguments.as);
+std::uint64_t result_size(const Arguments& arguments, const Tensor& tensor) {
+  const auto as = dtype_asked(arguments);
   if (!as) return tensor.nbytes();
   const auto numel = static_cast<std::uint64_t>(tensor.numel());
   return numel > UINT64_MAX / item_size(*as) ? UINT64_MAX : numel * item_size(*as);
@@ -117,7 +155,7 @@ int write_file(Session& session, const Found& found) {
   if (arguments.output.ends_with(kRaw)) {
     write_elements(*sink, tensor);
   } else {
-    write_npy(*sink, tensor, parse_dtype(arguments.as));
+    write_npy(*sink, tensor, dtype_asked(arguments));
   }
   sink->commit();
   report(session, found);
@@ -144,6 +182,9 @@ int run_get(Session& session) {
   }
   if (has_parts_only(*found->tensor)) {
     return session.refuse(ErrorCode::unsupported, parts_message(*found));
+  }
+  if (const std::string wrong = dtype_message(arguments, *found->tensor); !wrong.empty()) {
+    return session.refuse(ErrorCode::unsupported, wrong);
   }
   if (const Storage& storage = found->tensor->storage()) {
     const std::uint64_t size = result_size(arguments, *found->tensor);

@@ -13,7 +13,7 @@ namespace flambeau::cli {
 /// A tensor or another value of the file, found by its name or path.
 struct Found {
   std::string name;
-  /// The Python expression from the root; empty where it is the root itself or not known.
+  /// The Python expression from the root; empty where it is the root itself.
   std::string path;
   /// Of tensors, their parts, and numpy's arrays.
   std::optional<Tensor> tensor;
@@ -23,6 +23,8 @@ struct Found {
 
 /// Looks among the names and paths of tensors, then among all values, then, for `NAME.indices` and
 /// the like, among the parts of tensors. Nothing where the name leads nowhere.
+/// `(root)` is the loaded object; `["a"]` and `a[3]` are taken for `['a']` and `a.3` where nothing
+/// has the name that was given.
 /// Error: `ambiguous` for a name that several paths share.
 std::optional<Found> look_up(const Checkpoint& file, std::string_view name);
 

@@ -15,6 +15,8 @@ namespace flambeau::cli {
 namespace {
 
 constexpr std::string_view kStandardInput = "standard input";
+// A name of the file that stands in a message may have megabytes.
+constexpr std::size_t kLongestMessage = 4000;
 // The same ratio as `Limits::max_expansion`, which the library holds copies to.
 constexpr std::uint64_t kExpansion = Limits{}.max_expansion;
 
@@ -87,9 +89,11 @@ void Session::prepare_for_truncation() const {
 std::string Session::place_of(const Error& error) const {
   const std::string_view file = arguments.file == "-" ? kStandardInput : arguments.file;
   // Not by its start alone: a file may be called as the folder inside it.
-  const bool is_named =
-      error.where() == file || error.where().starts_with(fmt::format("{}: ", file));
-  const bool is_placed = is_named || error.code() == ErrorCode::usage;
+  const auto names = [&](std::string_view path) {
+    return error.where() == path || error.where().starts_with(fmt::format("{}: ", path));
+  };
+  const bool is_output = !arguments.output.empty() && names(arguments.output);
+  const bool is_placed = names(file) || is_output || error.code() == ErrorCode::usage;
   if (file.empty() || is_placed) return error.where();
   if (error.where().empty()) return std::string(file);
   return fmt::format("{}: {}", file, error.where());
@@ -97,13 +101,15 @@ std::string Session::place_of(const Error& error) const {
 
 // In text form, what was printed so far stays, and comes before the message.
 int Session::refuse(const Error& error, int status) {
-  const Error placed(error.code(), place_of(error), error.offset(), error.message());
+  std::string message(error.message());
+  if (error.code() == ErrorCode::exists) message += "; --force replaces it";
+  const Error placed(error.code(), place_of(error), error.offset(), std::move(message));
   if (arguments.json) {
     out.drop();
     write_error_object(out, placed, placed.where());
   }
   out.flush();
-  write_message(fmt::format("flambeau: {}", placed.what()));
+  write_message(fmt::format("flambeau: {}", fitted(placed.what(), kLongestMessage)));
   return status;
 }
 

@@ -1,8 +1,9 @@
 // Elements come as one flat run; brackets open where an index is a multiple of a dimension's block
 // and close where it is the block's last. A dimension of size 0 ends the nesting: [2, 0, 3] is
-// [[], []], as `tolist` gives it.
+// [[], []], as `tolist` gives it, unless that would be more than `kMostEmptyLists`.
 #include "values_json.h"
 
+#include <algorithm>
 #include <complex>
 #include <cstdint>
 #include <span>
@@ -10,6 +11,9 @@
 
 namespace flambeau::cli {
 namespace {
+
+// A shape without elements may have any sizes before its 0, and nothing in the file pays for them.
+constexpr std::size_t kMostEmptyLists = 1'000'000;
 
 // One for each C++ type that elements are converted to; every dtype is exact in one of them.
 void write_element(JsonWriter& json, std::int64_t value) { json.number(value); }
@@ -22,38 +26,38 @@ void write_element(JsonWriter& json, std::complex<double> value) {
   json.end_array();
 }
 
-// Sizes of the lists that are written, and of the innermost ones: 0 where a dimension is empty.
+// How many elements one list of each dimension holds, outermost first. A dimension of size 0 ends
+// them: the elements are then the empty lists.
 struct Nesting {
   std::vector<std::size_t> blocks;
-  bool empty = false;
+  bool is_empty = false;
 };
 
-// Elements in one list of each dimension, outermost first.
 Nesting nesting_of(std::span<const std::int64_t> shape) {
-  Nesting nesting;
-  std::size_t depth = 0;
-  while (depth < shape.size() && shape[depth] != 0) ++depth;
-  nesting.empty = depth < shape.size();
+  const auto end = std::find(shape.begin(), shape.end(), 0);
+  Nesting nesting{std::vector<std::size_t>(static_cast<std::size_t>(end - shape.begin())),
+                  end != shape.end()};
   std::size_t block = 1;
-  nesting.blocks.resize(depth);
-  for (std::size_t i = depth; i-- > 0;) {
-    block *= static_cast<std::size_t>(shape[i]);
-    nesting.blocks[i] = block;
+  for (std::size_t i = nesting.blocks.size(); i-- > 0;) {
+    const auto size = static_cast<std::size_t>(shape[i]);
+    if (nesting.is_empty && size > kMostEmptyLists / block) return {{}, true};
+    nesting.blocks[i] = block *= size;
   }
   return nesting;
 }
 
-// Calls `leaf(index)` for each element, or for each empty list.
+// Calls `leaf(index)` for each element, or for each empty list. A block's bounds are bounds of all
+// blocks inside it.
 template <typename Leaf>
 void write_nested(JsonWriter& json, const std::vector<std::size_t>& blocks, Leaf leaf) {
   const std::size_t count = blocks.empty() ? 1 : blocks.front();
   for (std::size_t index = 0; index < count; ++index) {
-    for (const std::size_t block : blocks) {
-      if (index % block == 0) json.begin_array();
+    for (auto at = blocks.rbegin(); at != blocks.rend() && index % *at == 0; ++at) {
+      json.begin_array();
     }
     leaf(index);
-    for (const std::size_t block : blocks) {
-      if ((index + 1) % block == 0) json.end_array();
+    for (auto at = blocks.rbegin(); at != blocks.rend() && (index + 1) % *at == 0; ++at) {
+      json.end_array();
     }
   }
 }
@@ -83,7 +87,7 @@ void write_empty_lists(JsonWriter& json, const Nesting& nesting) {
 
 void write_values(JsonWriter& json, const Tensor& tensor) {
   const Nesting nesting = nesting_of(tensor.shape());
-  if (nesting.empty) return write_empty_lists(json, nesting);
+  if (nesting.is_empty) return write_empty_lists(json, nesting);
   switch (category(tensor.dtype())) {
     case DTypeCategory::boolean: return write_booleans(json, tensor);
     case DTypeCategory::signed_integer: return write_as<std::int64_t>(json, tensor);

@@ -153,6 +153,9 @@ class Checkpoint {
   /// Error: `ambiguous`.
   Value value(std::string_view name_or_path) const&;
   Value value(std::string_view name_or_path) const&& = delete;
+  /// The path that leads to what `value` gives; empty for the root, and where there is nothing.
+  /// Error: `ambiguous`.
+  std::string value_path(std::string_view name_or_path) const;
 
   /// What the file is, computed when asked for; reads the records' local headers. A record that
   /// cannot be found is a note. Error: `io`.

@@ -171,7 +171,9 @@ class Tensor {
   }
 
   /// The elements converted, in row-major order. Real numbers become integers by truncation toward
-  /// zero, saturating, NaN as 0; complex numbers become real ones by dropping the imaginary part;
+  /// zero, NaN becomes 0, and what does not fit an integer type becomes the nearest number that
+  /// does (PyTorch's `to` keeps the low bits of integers there, and leaves real numbers to the
+  /// processor). Complex numbers become real ones by dropping the imaginary part;
   /// quantized tensors give real numbers, rounded as PyTorch's `dequantize()`, or their integers
   /// when `T` is an integer; float4_e2m1fn_x2 gives two numbers per element, the lower half first.
   /// Errors: as `copy_to`; `unsupported` where the dtype has no numbers (bits, sub-byte) or the
@@ -230,7 +232,7 @@ struct PrintOptions {
   std::optional<bool> scientific;
 };
 /// As PyTorch prints it: `tensor([[1., 2.], [3., 4.]], dtype=torch.float64)`.
-/// Errors: as `Tensor::copy_to`.
+/// Errors: as `Tensor::copy_to`; `usage` for a negative precision.
 std::string to_string(const Tensor& tensor, const PrintOptions& options = {});
 
 /// "[256, 784]".

@@ -130,17 +130,32 @@ Value Checkpoint::root() const& noexcept {
   return {&graph, graph.document().root()};
 }
 
-/// Unlike names of tensors, these are searched for, not indexed: any value may be meant.
-Value Checkpoint::value(std::string_view name_or_path) const& {
-  const Graph& graph = *state_->zip.graph;
-  const auto found = find_values(graph, name_or_path);
-  if (found.empty()) return {};
+namespace {
+
+/// The only value of that name; `source` is named where there are several.
+std::optional<Found> find_value(const Graph& graph, std::string_view name, const Source& source) {
+  auto found = find_values(graph, name);
+  if (found.empty()) return std::nullopt;
   if (found.size() > 1) {
     std::string all;
     for (const Found& each : found) all += (all.empty() ? "" : ", ") + each.path;
-    fail(ErrorCode::ambiguous, {state_->source->name()}, "{} is the name of {}", name_or_path, all);
+    fail(ErrorCode::ambiguous, {source.name()}, "{} is the name of {}", name, all);
   }
-  return {&graph, found.front().value};
+  return std::move(found.front());
+}
+
+}  // namespace
+
+/// Unlike names of tensors, these are searched for, not indexed: any value may be meant.
+Value Checkpoint::value(std::string_view name_or_path) const& {
+  const Graph& graph = *state_->zip.graph;
+  const auto found = find_value(graph, name_or_path, *state_->source);
+  return found ? Value(&graph, found->value) : Value();
+}
+
+std::string Checkpoint::value_path(std::string_view name_or_path) const {
+  auto found = find_value(*state_->zip.graph, name_or_path, *state_->source);
+  return found ? std::move(found->path) : std::string();
 }
 
 Container Checkpoint::container() const noexcept { return state_->container; }

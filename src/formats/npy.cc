@@ -75,6 +75,12 @@ std::string header_text(DType dtype, std::span<const std::int64_t> shape) {
   return header.size() - 10 <= 0xffff ? header : framed(dictionary, 2, 4);
 }
 
+/// What can be done with a type that numpy lacks.
+std::string_view conversion_hint(DType dtype) noexcept {
+  if (category(dtype) == DTypeCategory::complex) return "convert it to complex64, for example";
+  return is_numeric(dtype) ? "convert it to float32, for example" : "take its raw bytes";
+}
+
 /// The type to write: the asked one, or the tensor's own, or its integers'.
 /// The packed types have their integers written as uint8, one for each value.
 DType written_dtype(const Tensor& tensor, std::optional<DType> as) {
@@ -83,8 +89,7 @@ DType written_dtype(const Tensor& tensor, std::optional<DType> as) {
     fail(ErrorCode::unsupported, {}, "numpy has no {}", to_string(*as));
   }
   if (!as && !has_numpy_dtype(own)) {
-    fail(ErrorCode::unsupported, {}, "numpy has no {}: {}", to_string(own),
-         is_numeric(own) ? "convert it to float32, for example" : "take its raw bytes");
+    fail(ErrorCode::unsupported, {}, "numpy has no {}: {}", to_string(own), conversion_hint(own));
   }
   const DType dtype = as.value_or(own);
   const bool is_packed = category(dtype) == DTypeCategory::quantized && values_per_item(dtype) > 1;

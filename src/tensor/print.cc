@@ -261,6 +261,9 @@ void describe(Text& text, const Tensor& tensor, const PrintOptions& options) {
 }  // namespace
 
 std::string to_string(const Tensor& tensor, const PrintOptions& options) {
+  if (options.precision < 0) {
+    fail(ErrorCode::usage, {}, "a precision of {} digits", options.precision);
+  }
   if (tensor.kind() == TensorKind::nested && tensor.find_part("values")) {
     return jagged_text(tensor, options);
   }

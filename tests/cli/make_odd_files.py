@@ -110,6 +110,21 @@ def endless(path):
     checkpoint(path, value, [("0", floats(1, 2, 3, 4))])
 
 
+def hollow(path):
+    """Sizes that no element stands for."""
+    huge = {"corner": tensor("0", 2, (2**30, 2**30, 0), (0, 0, 1)),
+            "rows": tensor("0", 2, (2**22, 0), (1, 1)),
+            "few": tensor("0", 2, (2, 0), (1, 1))}
+    checkpoint(path, huge, [("0", floats(1, 2))])
+
+
+def repeated(path):
+    """Views that are small enough one by one, and together are not."""
+    views = {"small": tensor("0", 2, (2,), (1,)), "gigabyte": tensor("0", 2, (2**27, 2), (0, 1)),
+             "after": tensor("0", 2, (8, 2), (0, 1))}
+    checkpoint(path, views, [("0", floats(1, 2))])
+
+
 def flipped(path):
     """One bit of a storage differs from what its checksum says."""
     checkpoint(path, {"good": pair("0"), "bad": pair("1")},
@@ -187,8 +202,8 @@ def truncated(folder):
         stream.write(content[:len(content) * 2 // 3])
 
 
-CHECKPOINTS = (names, root, ambiguous, deep, expanded, endless, flipped, missing, unreached, twice,
-               without_checksums, shared, values, broken_pickle)
+CHECKPOINTS = (names, root, ambiguous, deep, expanded, endless, hollow, repeated, flipped, missing,
+               unreached, twice, without_checksums, shared, values, broken_pickle)
 
 
 def make(folder):

@@ -93,11 +93,13 @@ class Streams(Folder):
 
     def test_closed_output_does_not_write_into_files(self):
         out = self.path("out.bin")
-        done = run("get", self.path("unreached.pt"), "w", "-o", out, stdout=None,
-                   stderr=subprocess.PIPE, capture_output=False, preexec_fn=lambda: os.close(1))
-        self.assertEqual(done.returncode, 2)
-        with open(out, "rb") as stream:
-            self.assertEqual(stream.read(), make_odd_files.floats(1, 2))
+        for options, status in ((["--json"], 2), (["--force"], 0)):
+            done = run("get", self.path("unreached.pt"), "w", "-o", out, *options, stdout=None,
+                       stderr=subprocess.PIPE, capture_output=False,
+                       preexec_fn=lambda: os.close(1))
+            self.assertEqual(done.returncode, status, options)
+            with open(out, "rb") as stream:
+                self.assertEqual(stream.read(), make_odd_files.floats(1, 2))
 
     def test_closed_error(self):
         done = run("ls", "nowhere.pt", stdout=subprocess.PIPE, stderr=None, capture_output=False,
@@ -201,6 +203,13 @@ class Files(Folder):
             content = stream.read()
         self.assertTrue(content.startswith(b"\x93NUMPY"))
         self.assertTrue(content.endswith(make_odd_files.floats(1, 2)))
+
+    def test_long_names_do_not_flood_messages(self):
+        path = self.path("long.pt")
+        make_odd_files.checkpoint(path, {"n" * 1000000 + "." + str(i): i for i in range(2)})
+        done = run("show", path, "['" + "n" * 100000)
+        self.assertEqual(done.returncode, 1)
+        self.assertLess(len(done.stderr), 5000)
 
     def test_failures_leave_nothing(self):
         before = sorted(os.listdir(self.folder))

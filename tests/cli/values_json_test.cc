@@ -42,6 +42,15 @@ TEST(Values, EmptyDimensionsEndTheNesting) {
   EXPECT_EQ(values(none, {2, 0, 3}), "[[],[]]");
 }
 
+TEST(Values, EmptyListsAreBounded) {
+  constexpr std::int64_t kHuge = std::int64_t{1} << 31;
+  const std::vector<float> none;
+  EXPECT_EQ(values(none, {kHuge, kHuge, 0}), "[]");
+  EXPECT_EQ(values(none, {1'000'001, 0}), "[]");
+  EXPECT_EQ(values(none, {1'000'000, 0}).size(), 3'000'001U);
+  EXPECT_EQ(values(none, {0, kHuge}), "[]");
+}
+
 TEST(Values, NumbersAreExact) {
   EXPECT_EQ(values<std::int64_t>({INT64_MIN, INT64_MAX}, {2}),
             "[-9223372036854775808,9223372036854775807]");

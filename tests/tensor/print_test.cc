@@ -143,6 +143,11 @@ TEST(Print, QuantizedTensorsWithoutAQuantizer) {
       std::pair(ErrorCode::malformed_tensor, std::string("a quantized tensor has no quantizer")));
 }
 
+TEST(Print, NegativePrecision) {
+  EXPECT_EQ(error_of([&] { to_string(tensor_of<float>({1}, {1}), {.precision = -1}); }).first,
+            ErrorCode::usage);
+}
+
 TEST(Numbers, AsPythonWritesThem) {
   EXPECT_EQ(python_float(1), "1.0");
   EXPECT_EQ(python_float(0.1), "0.1");
