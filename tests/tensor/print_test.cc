@@ -144,7 +144,9 @@ TEST(Print, QuantizedTensorsWithoutAQuantizer) {
 }
 
 TEST(Print, NegativePrecision) {
-  EXPECT_EQ(error_of([&] { to_string(tensor_of<float>({1}, {1}), {.precision = -1}); }).first,
+  PrintOptions options;
+  options.precision = -1;
+  EXPECT_EQ(error_of([&] { to_string(tensor_of<float>({1}, {1}), options); }).first,
             ErrorCode::usage);
 }
 
