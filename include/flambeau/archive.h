@@ -6,14 +6,23 @@
 //   flambeau::Block pickle = archive.read(*archive.find("data.pkl"));
 //
 // Only the tail, the directory and the wanted records are touched. Immutable after construction and
-// safe to use from many threads at once.
+// safe to use from many threads at once. The same the other way round:
+//
+//   flambeau::ArchiveWriter archive;
+//   archive.add("data.pkl", pickle);          // borrowed until `finish` returns
+//   archive.add("data/0", weights);
+//   const auto sink = flambeau::create_file("model.pt", {.expected_size = archive.file_size()});
+//   archive.finish(*sink);
+//   sink->commit();
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -114,6 +123,70 @@ class ArchiveReader {
  private:
   struct State;
   std::unique_ptr<const State> state_;
+};
+
+struct ArchiveWriterOptions {
+  /// What precedes the first `/` of every record's full name.
+  std::string folder = "archive";
+  /// Every record's data starts at a multiple of so many bytes.
+  std::uint32_t alignment = 64;
+  /// Without checksums PyTorch writes 0 for them, which most other readers take for an error.
+  bool checksums = true;
+  /// Whether `.data/serialization_id` follows the last record, as in PyTorch since 2.1: 40 digits
+  /// made of all names and checksums, the same ones that PyTorch's Linux builds make.
+  bool serialization_id = true;
+};
+
+struct WriteOptions {
+  /// 0: as many as the machine has cores, at most 8. More than 16 are as good as 16.
+  unsigned threads = 0;
+  /// Told from the calling thread.
+  ProgressCallback progress{};
+  /// A request to stop ends the writing with `cancelled`; the sink then holds anything.
+  std::stop_token stop{};
+};
+
+/// Writes the bytes of a record from `offset` on to `out`.
+using FillFunction = std::function<void(std::uint64_t offset, std::span<std::byte> out)>;
+
+/// A zip archive that is to be written, byte for byte as PyTorch's own writer does
+/// (caffe2/serialize/inline_container.cc): stored records, in the order in which they were added.
+/// Takes 48 bytes for each record beside its name.
+class ArchiveWriter {
+ public:
+  /// Error: `usage` for an empty folder, one with a leading `/`, and an alignment of 0.
+  explicit ArchiveWriter(const ArchiveWriterOptions& options = {});
+  ~ArchiveWriter();
+  ArchiveWriter(ArchiveWriter&&) noexcept;
+  ArchiveWriter& operator=(ArchiveWriter&&) noexcept;
+
+  /// Adds the record `folder/name`. The bytes stay the caller's, unchanged until `finish` returns.
+  /// Errors of all that add: `usage` for a name that is empty, begins with `/` or has more than
+  /// 65,535 bytes with the folder, and for an alignment that takes more padding than zip has room
+  /// for (possible from 65,505 on); `limit` for what no file can hold.
+  void add(std::string_view name, std::span<const std::byte> bytes);
+  /// The same for bytes that are made on demand, of memory that only a device can read, say.
+  /// `finish` asks for each of the `size` bytes once, in order, up to 1 MiB at a time, but several
+  /// records may be asked for from several threads at once. What `fill` throws ends the writing.
+  void add(std::string_view name, std::uint64_t size, FillFunction fill);
+  /// A record of `size` zeros with checksum 0, which PyTorch's `skip_data` makes. In a file they
+  /// are a hole, which takes no room on the disk.
+  void add_hole(std::string_view name, std::uint64_t size);
+  /// Room for so many records: adding more is only slower.
+  void reserve(std::size_t count);
+
+  /// The size in bytes that the file will have with the records so far.
+  std::uint64_t file_size() const;
+
+  /// Writes the archive to a sink that nothing was written to, and leaves `commit` to the caller.
+  /// Large records go from the caller's memory to the sink without a copy. A sink that writes
+  /// anywhere gets disjoint runs of bytes from several threads. Call once.
+  /// Errors: `usage` where two records have one name; the sink's; `cancelled`.
+  void finish(Sink& sink, const WriteOptions& options = {});
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 /// The CRC-32 of zip (polynomial 0xEDB88320) of `bytes`, continued from `seed`.

@@ -16,6 +16,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace flambeau {
 
@@ -96,7 +97,8 @@ struct Progress {
 };
 using ProgressCallback = std::function<void(const Progress&)>;
 
-/// Takes bytes once, in order. What they become counts only after `commit`.
+/// Takes bytes once: in order by `write`, or each at its place by `write_at`, never both. What they
+/// become counts only after `commit`.
 class Sink {
  public:
   virtual ~Sink() = default;
@@ -107,6 +109,11 @@ class Sink {
   /// Appends. Errors: `io`, `no_space`; `truncated` where `bytes` are of a mapped file that another
   /// process has truncated.
   virtual void write(std::span<const std::byte> bytes) = 0;
+  /// Whether `write_at` may be called.
+  virtual bool writes_anywhere() const noexcept { return false; }
+  /// Puts bytes at an offset. Safe from many threads at once for bytes that do not overlap. What
+  /// nobody writes before the last byte reads as zeros. Errors: as `write`.
+  virtual void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
   /// Makes what was written the result. Call once, last. Errors: `io`, `no_space`, `exists`.
   virtual void commit() = 0;
 };
@@ -140,5 +147,8 @@ struct FileSinkOptions {
 /// these; then they are `io`. The library never changes what a signal does;
 /// `commit` keeps signals from its thread for the moment of renaming.
 std::unique_ptr<Sink> create_file(const std::string& path, const FileSinkOptions& options = {});
+
+/// Appends to `out`, which must outlive the sink; `commit` does nothing.
+std::unique_ptr<Sink> append_to(std::vector<std::byte>& out);
 
 }  // namespace flambeau

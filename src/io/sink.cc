@@ -102,8 +102,20 @@ class Writer {
     while (!bytes.empty()) {
       const ssize_t put = ::write(get(), bytes.data(), std::min(bytes.size(), kLargestTransfer));
       if (put < 0 && can_try_again()) continue;
-      if (put < 0) fail_to_write(errno);
+      if (put < 0) fail_to_write(errno, written_);
       written_ += static_cast<std::uint64_t>(put);
+      bytes = bytes.subspan(static_cast<std::size_t>(put));
+    }
+  }
+
+  /// Keeps no position, so that threads may share it.
+  void write_at(std::uint64_t offset, Bytes bytes) const {
+    while (!bytes.empty()) {
+      const std::size_t wanted = std::min(bytes.size(), kLargestTransfer);
+      const ssize_t put = ::pwrite(get(), bytes.data(), wanted, static_cast<off_t>(offset));
+      if (put < 0 && can_try_again()) continue;
+      if (put < 0) fail_to_write(errno, offset);
+      offset += static_cast<std::uint64_t>(put);
       bytes = bytes.subspan(static_cast<std::size_t>(put));
     }
   }
@@ -139,12 +151,12 @@ class Writer {
     return ::poll(&room, 1, -1) >= 0 || errno == EINTR;
   }
 
-  [[noreturn]] void fail_to_write(int error) const {
+  [[noreturn]] void fail_to_write(int error, std::uint64_t offset) const {
     // The kernel found no memory behind the caller's pointer: the fault is the input's.
     if (error == EFAULT) {
       fail(ErrorCode::truncated, {}, "a mapped file was truncated while it was being read");
     }
-    std::string action = fmt::format("cannot write after {} bytes", written_);
+    std::string action = fmt::format("cannot write after {} bytes", offset);
     if (expected_ > 0) action += fmt::format(" of at least {}", expected_);
     fail_with_errno(error, path_, action);
   }
@@ -205,6 +217,8 @@ class FileSink final : public Sink {
   void reserve() const { output_.reserve(); }
 
   void write(Bytes bytes) override { output_.write(bytes); }
+  bool writes_anywhere() const noexcept override { return true; }
+  void write_at(std::uint64_t offset, Bytes bytes) override { output_.write_at(offset, bytes); }
 
   void commit() override {
     // Rights come last of all but the name: until now nobody but the owner could read the file.

@@ -4,11 +4,12 @@
 // for one, and the first ZIP64 field counts.
 #include "zip/records.h"
 
+#include <algorithm>
+
 namespace flambeau::zip {
 namespace {
 
 constexpr std::uint16_t kZip64Id = 1;
-constexpr std::size_t kFieldHeader = 4;
 
 /// One extra field (APPNOTE 4.5.1): id 2 | size 2 | content, cut off the front of `rest`.
 struct Field {
@@ -33,6 +34,10 @@ bool replace_sentinel(std::uint64_t& number, Bytes& content) noexcept {
   number = load_le<std::uint64_t>(content.data());
   content = content.subspan(sizeof number);
   return true;
+}
+
+std::uint32_t or_sentinel(std::uint64_t number) noexcept {
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(number, kSentinel32));
 }
 
 }  // namespace
@@ -65,6 +70,41 @@ LocalHeader parse_local_header(const std::byte* at) noexcept {
   return header;
 }
 
+void emit_local_header(std::byte* at, const LocalHeader& header) noexcept {
+  std::memset(at, 0, kLocalSize);
+  store_le(at, kLocalSignature);
+  store_le(at + 6, header.flags);
+  store_le(at + 8, header.method);
+  store_le(at + 26, header.name_size);
+  store_le(at + 28, header.extra_size);
+}
+
+void emit_descriptor(std::byte* at, std::uint32_t crc32, std::uint64_t size,
+                     std::size_t width) noexcept {
+  store_le(at, kDescriptorSignature);
+  store_le(at + 4, crc32);
+  if (width == kZip64DescriptorSize) {
+    store_le(at + 8, size);
+    store_le(at + 16, size);
+  } else {
+    store_le(at + 8, static_cast<std::uint32_t>(size));
+    store_le(at + 12, static_cast<std::uint32_t>(size));
+  }
+}
+
+void emit_central_header(std::byte* at, const CentralHeader& header) noexcept {
+  std::memset(at, 0, kCentralSize);
+  store_le(at, kCentralSignature);
+  store_le(at + 8, header.flags);
+  store_le(at + 10, header.method);
+  store_le(at + 16, header.crc32);
+  store_le(at + 20, or_sentinel(header.stored_size));
+  store_le(at + 24, or_sentinel(header.size));
+  store_le(at + 28, header.name_size);
+  store_le(at + 30, header.extra_size);
+  store_le(at + 42, or_sentinel(header.header_offset));
+}
+
 std::string_view resolve_zip64(CentralHeader& header, Bytes extra) noexcept {
   Field field;
   do {
@@ -76,6 +116,20 @@ std::string_view resolve_zip64(CentralHeader& header, Bytes extra) noexcept {
                         replace_sentinel(header.stored_size, field.content) &&
                         replace_sentinel(header.header_offset, field.content);
   return complete ? "" : "the ZIP64 extra field is too short for the numbers it must hold";
+}
+
+void emit_zip64_field(std::byte* at, std::uint64_t size, std::uint64_t stored_size,
+                      std::uint64_t header_offset) noexcept {
+  const std::size_t content = zip64_field_size(size, header_offset) - kFieldHeader;
+  store_le(at, kZip64Id);
+  store_le(at + 2, static_cast<std::uint16_t>(content));
+  at += kFieldHeader;
+  if (size >= kSentinel32) {
+    store_le(at, size);
+    store_le(at + 8, stored_size);
+    at += 16;
+  }
+  if (header_offset >= kSentinel32) store_le(at, header_offset);
 }
 
 /// More than one is an ambiguity: readers take the first or the last.
@@ -99,12 +153,34 @@ Zip64EndRecord parse_zip64_end_record(const std::byte* at) noexcept {
   return record;
 }
 
+void emit_zip64_end_record(std::byte* at, const Zip64EndRecord& record) noexcept {
+  constexpr std::uint16_t kMadeBy = 3 << 8 | 30;
+  constexpr std::uint16_t kNeeded = 45;
+  store_le(at, kZip64EndSignature);
+  store_le<std::uint64_t>(at + 4, kZip64EndSize - 12);
+  store_le(at + 12, kMadeBy);
+  store_le(at + 14, kNeeded);
+  store_le(at + 16, record.disk);
+  store_le(at + 20, record.directory_disk);
+  store_le(at + 24, record.disk_entries);
+  store_le(at + 32, record.entries);
+  store_le(at + 40, record.directory_size);
+  store_le(at + 48, record.directory_offset);
+}
+
 Zip64Locator parse_zip64_locator(const std::byte* at) noexcept {
   Zip64Locator locator;
   locator.signature = load_le<std::uint32_t>(at);
   locator.record_offset = load_le<std::uint64_t>(at + 8);
   locator.disks = load_le<std::uint32_t>(at + 16);
   return locator;
+}
+
+void emit_zip64_locator(std::byte* at, const Zip64Locator& locator) noexcept {
+  store_le(at, kLocatorSignature);
+  store_le<std::uint32_t>(at + 4, 0);
+  store_le(at + 8, locator.record_offset);
+  store_le(at + 16, locator.disks);
 }
 
 EndRecord parse_end_record(const std::byte* at) noexcept {
@@ -118,6 +194,17 @@ EndRecord parse_end_record(const std::byte* at) noexcept {
   record.directory_offset = load_le<std::uint32_t>(at + 16);
   record.comment_size = load_le<std::uint16_t>(at + 20);
   return record;
+}
+
+void emit_end_record(std::byte* at, const EndRecord& record) noexcept {
+  store_le(at, kEndSignature);
+  store_le(at + 4, record.disk);
+  store_le(at + 6, record.directory_disk);
+  store_le(at + 8, record.disk_entries);
+  store_le(at + 10, record.entries);
+  store_le(at + 12, record.directory_size);
+  store_le(at + 16, record.directory_offset);
+  store_le(at + 20, record.comment_size);
 }
 
 }  // namespace flambeau::zip

@@ -7,7 +7,8 @@
 //   ZIP64 end record | ZIP64 locator | end record | comment
 //
 // The parsers take exactly the fixed part, whose presence the caller has checked, and judge nothing
-// but the signature.
+// but the signature. The emitters write exactly the fixed part; what a structure does not hold they
+// write as 0, as PyTorch does for stored records (miniz, `mz_zip_writer_create_local_dir_header`).
 #pragma once
 
 #include <cstddef>
@@ -31,6 +32,8 @@ inline constexpr std::size_t kCentralSize = 46;
 inline constexpr std::size_t kZip64EndSize = 56;
 inline constexpr std::size_t kLocatorSize = 20;
 inline constexpr std::size_t kEndSize = 22;
+/// Of an extra field (APPNOTE 4.5.1): id 2 | content size 2.
+inline constexpr std::size_t kFieldHeader = 4;
 
 /// A field that holds this stands in the ZIP64 extra field or in the ZIP64 end record instead.
 inline constexpr std::uint32_t kSentinel32 = 0xffffffff;
@@ -70,6 +73,18 @@ struct LocalHeader : Entry {
   std::uint32_t signature = 0;
 };
 LocalHeader parse_local_header(const std::byte* at) noexcept;
+/// Version needed, time, date, checksum and sizes become 0: the descriptor and the directory have
+/// them.
+void emit_local_header(std::byte* at, const LocalHeader& header) noexcept;
+
+/// Data descriptor (APPNOTE 4.3.9), the sizes of 8 bytes where the local header has a ZIP64 field.
+///
+///    0 signature 4 | 4 crc-32 4 | 8 stored size 4 or 8 | size 4 or 8
+inline constexpr std::size_t kDescriptorSize = 16;
+inline constexpr std::size_t kZip64DescriptorSize = 24;
+/// Writes `width` bytes, one of the two above, for a stored record.
+void emit_descriptor(std::byte* at, std::uint32_t crc32, std::uint64_t size,
+                     std::size_t width) noexcept;
 
 /// Central directory header (APPNOTE 4.3.12).
 ///
@@ -109,12 +124,25 @@ inline CentralHeader parse_central_header(const std::byte* at) noexcept {
   return header;
 }
 
+/// Numbers that do not fit become sentinels.
+void emit_central_header(std::byte* at, const CentralHeader& header) noexcept;
+
 /// Puts the numbers of the first ZIP64 extra field (APPNOTE 4.5.3) where `header` has sentinels.
 ///
 ///   1 2 | field size 2 | size 8 | stored size 8 | header offset 8 | disk 4   each only when needed
 ///
 /// Gives what is wrong, or an empty text.
 std::string_view resolve_zip64(CentralHeader& header, Bytes extra) noexcept;
+
+/// How many bytes a ZIP64 extra field takes for a stored record; 0 where none is needed.
+constexpr std::size_t zip64_field_size(std::uint64_t size, std::uint64_t header_offset) noexcept {
+  const std::size_t content =
+      (size >= kSentinel32 ? 16u : 0u) + (header_offset >= kSentinel32 ? 8u : 0u);
+  return content == 0 ? 0 : kFieldHeader + content;
+}
+/// Writes that field. PyTorch's local headers have 0 as stored size there.
+void emit_zip64_field(std::byte* at, std::uint64_t size, std::uint64_t stored_size,
+                      std::uint64_t header_offset) noexcept;
 
 /// How many ZIP64 extra fields there are before the end or the first field that overruns it.
 std::size_t count_zip64_fields(Bytes extra) noexcept;
@@ -136,6 +164,8 @@ struct Zip64EndRecord {
   std::uint64_t directory_offset = 0;
 };
 Zip64EndRecord parse_zip64_end_record(const std::byte* at) noexcept;
+/// Made by version 3.0 on Unix, version 4.5 needed.
+void emit_zip64_end_record(std::byte* at, const Zip64EndRecord& record) noexcept;
 
 /// ZIP64 end of central directory locator (APPNOTE 4.3.15).
 ///
@@ -146,6 +176,7 @@ struct Zip64Locator {
   std::uint32_t disks = 0;
 };
 Zip64Locator parse_zip64_locator(const std::byte* at) noexcept;
+void emit_zip64_locator(std::byte* at, const Zip64Locator& locator) noexcept;
 
 /// End of central directory record (APPNOTE 4.3.16).
 ///
@@ -162,5 +193,6 @@ struct EndRecord {
   std::uint16_t comment_size = 0;
 };
 EndRecord parse_end_record(const std::byte* at) noexcept;
+void emit_end_record(std::byte* at, const EndRecord& record) noexcept;
 
 }  // namespace flambeau::zip
