@@ -4,10 +4,14 @@
 #include <benchmark/benchmark.h>
 #include <flambeau/flambeau.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <filesystem>
+#include <memory>
 #include <numeric>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -77,5 +81,71 @@ void instructions_of_a_pickle(benchmark::State& state) {
   state.SetItemsProcessed(static_cast<std::int64_t>(count));
 }
 BENCHMARK(instructions_of_a_pickle)->Range(64, 1 << 16);
+
+/// A file without a name, in the folder for temporary ones, which is gone when it is closed.
+std::unique_ptr<flambeau::Sink> new_file() {
+  const auto path = std::filesystem::temp_directory_path() / "flambeau_benchmark";
+  return flambeau::create_file(path.string(),
+                               {.overwrite = true, .durability = flambeau::Durability::none});
+}
+
+constexpr unsigned kWriters = 2;
+
+/// Records of one size, in a file; how many, and of how many bytes each.
+void writing_of_an_archive(benchmark::State& state) {
+  const auto count = static_cast<std::size_t>(state.range(0));
+  const auto each = static_cast<std::size_t>(state.range(1));
+  const std::vector<std::byte> content(count * each, std::byte{1});
+  for (auto _ : state) {
+    state.PauseTiming();
+    auto sink = new_file();
+    state.ResumeTiming();
+    flambeau::ArchiveWriter writer;
+    writer.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      writer.add("data/" + std::to_string(i), std::span(content).subspan(i * each, each));
+    }
+    writer.finish(*sink, {.threads = kWriters});
+    state.PauseTiming();
+    sink.reset();
+    state.ResumeTiming();
+  }
+  set_bytes(state, content.size());
+}
+BENCHMARK(writing_of_an_archive)
+    ->Args({16, 64 << 20})
+    ->Args({1 << 13, 128 << 10})
+    ->Args({100'000, 64})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+
+/// What it is compared with: the same bytes, each thread its half in large runs, no checksums.
+void bare_writes_of_a_file(benchmark::State& state) {
+  const auto size = static_cast<std::size_t>(state.range(0));
+  const auto run = static_cast<std::size_t>(state.range(1));
+  const std::vector<std::byte> content(size, std::byte{1});
+  for (auto _ : state) {
+    state.PauseTiming();
+    auto sink = new_file();
+    state.ResumeTiming();
+    const auto write_half = [&](std::size_t begin, std::size_t end) {
+      for (std::size_t at = begin; at < end; at += run) {
+        sink->write_at(at, std::span(content).subspan(at, std::min(run, end - at)));
+      }
+    };
+    std::jthread other([&] { write_half(size / 2, size); });
+    write_half(0, size / 2);
+    other.join();
+    state.PauseTiming();
+    sink.reset();
+    state.ResumeTiming();
+  }
+  set_bytes(state, content.size());
+}
+BENCHMARK(bare_writes_of_a_file)
+    ->Args({1 << 30, 16 << 20})
+    ->Args({1 << 30, 256 << 10})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
 
 }  // namespace

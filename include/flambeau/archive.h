@@ -162,8 +162,9 @@ class ArchiveWriter {
 
   /// Adds the record `folder/name`. The bytes stay the caller's, unchanged until `finish` returns.
   /// Errors of all that add: `usage` for a name that is empty, begins with `/` or has more than
-  /// 65,535 bytes with the folder, and for an alignment that takes more padding than zip has room
-  /// for (possible from 65,505 on); `limit` for what no file can hold.
+  /// 65,535 bytes with the folder, for the id where that is written by itself, and for an alignment
+  /// that takes more padding than zip has room for (possible from 65,505 on); `limit` for what no
+  /// file can hold.
   void add(std::string_view name, std::span<const std::byte> bytes);
   /// The same for bytes that are made on demand, of memory that only a device can read, say.
   /// `finish` asks for each of the `size` bytes once, in order, up to 1 MiB at a time, but several

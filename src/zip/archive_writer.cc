@@ -59,8 +59,8 @@ std::vector<std::size_t> plan_runs(const RecordPlan& plan, std::size_t buffer) {
   std::uint64_t in_run = buffer;
   for (std::size_t i = 0; i < plan.records().size(); ++i) {
     const PlannedRecord& record = plan.records()[i];
-    const std::uint64_t size = record.header_size() + record.descriptor_size() +
-                               (is_large(record) ? 0 : record.size);
+    const std::uint64_t size =
+        record.header_size() + record.descriptor_size() + (is_large(record) ? 0 : record.size);
     if (in_run + size > buffer) {
       begins.push_back(i);
       in_run = 0;
@@ -214,6 +214,13 @@ class Writing {
 struct ArchiveWriter::State {
   explicit State(const ArchiveWriterOptions& given) : options(given), plan(given) {}
 
+  zip::PlannedRecord& add(std::string_view name, std::uint64_t size) {
+    if (options.serialization_id && name == zip::kIdName) {
+      fail(ErrorCode::usage, {name}, "this record is written by itself, after all others");
+    }
+    return plan.add(name, size);
+  }
+
   const ArchiveWriterOptions options;
   zip::RecordPlan plan;
   bool is_finished = false;
@@ -226,22 +233,25 @@ ArchiveWriter::ArchiveWriter(ArchiveWriter&&) noexcept = default;
 ArchiveWriter& ArchiveWriter::operator=(ArchiveWriter&&) noexcept = default;
 
 void ArchiveWriter::add(std::string_view name, std::span<const std::byte> bytes) {
-  state_->plan.add(name, bytes.size()).bytes = bytes.data();
+  state_->add(name, bytes.size()).bytes = bytes.data();
 }
 
 void ArchiveWriter::add(std::string_view name, std::uint64_t size, FillFunction fill) {
   assert(fill && "a record of a function needs one");
-  zip::PlannedRecord& record = state_->plan.add(name, size);
+  zip::PlannedRecord& record = state_->add(name, size);
   record.content = zip::Content::filled;
   record.fill = static_cast<std::uint32_t>(state_->plan.fillings().size());
   state_->plan.fillings().push_back({std::move(fill)});
 }
 
 void ArchiveWriter::add_hole(std::string_view name, std::uint64_t size) {
-  state_->plan.add(name, size).content = zip::Content::hole;
+  state_->add(name, size).content = zip::Content::hole;
 }
 
-void ArchiveWriter::reserve(std::size_t count) { state_->plan.reserve(count); }
+void ArchiveWriter::reserve(std::size_t count) {
+  // One more for the id.
+  state_->plan.reserve(count + 1);
+}
 
 std::uint64_t ArchiveWriter::file_size() const {
   return zip::Writing::total(state_->plan, state_->options);

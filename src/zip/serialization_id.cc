@@ -21,10 +21,10 @@ namespace {
 /// The bucket counts that single insertions lead to: `_Prime_rehash_policy` takes the first of its
 /// primes (src/shared/hashtable-aux.cc) from twice the old count on.
 constexpr std::uint32_t kBucketCounts[] = {
-    13,        29,        59,        127,       257,       541,        1109,
-    2357,      5087,      10273,     20753,     42043,     85229,      172933,
-    351061,    712697,    1447153,   2938679,   5967347,   12117689,   24607243,
-    49969847,  101473717, 206062531, 418451333, 849749479, 1725587117, 3504151727};
+    13,       29,        59,        127,       257,       541,        1109,
+    2357,     5087,      10273,     20753,     42043,     85229,      172933,
+    351061,   712697,    1447153,   2938679,   5967347,   12117689,   24607243,
+    49969847, 101473717, 206062531, 418451333, 849749479, 1725587117, 3504151727};
 
 constexpr std::uint64_t kMultiplier = 0xc6a4a7935bd1e995;
 

@@ -62,8 +62,8 @@ TEST(SerializationId, WalksAsTheSetOfLibstdcxx) {
   UnorderedSetOrder order(0);
   for (int i = 0; i < 20'000; ++i) {
     // Of every length from 0 on, so that all remainders of 8 occur.
-    const std::string name = std::string(static_cast<std::size_t>(i % 40), '\xff') + "/" +
-                             std::to_string(i * 7919);
+    const std::string name =
+        std::string(static_cast<std::size_t>(i % 40), '\xff') + "/" + std::to_string(i * 7919);
     ASSERT_EQ(hash_of_libstdcxx(name), std::hash<std::string>()(name));
     set.insert(name);
     order.insert(hash_of_libstdcxx(name));
