@@ -45,8 +45,9 @@ std::vector<Part> plan_parts(const RecordPlan& plan) {
   for (std::uint32_t i = 0; i < plan.records().size(); ++i) {
     const PlannedRecord& record = plan.records()[i];
     if (!is_large(record) || record.content == Content::hole) continue;
-    const std::uint64_t step = record.content == Content::filled ? record.size : kPartSize;
-    for (std::uint64_t at = 0; at < record.size; at += step) {
+    const bool is_whole = record.content == Content::filled;
+    std::uint64_t step = is_whole ? record.size : kPartSize - record.data_offset() % kPartSize;
+    for (std::uint64_t at = 0; at < record.size; at += step, step = kPartSize) {
       parts.push_back({i, 0, at, std::min(step, record.size - at)});
     }
   }

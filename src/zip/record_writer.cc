@@ -68,9 +68,11 @@ void RecordWriter::write_large(PlannedRecord& record, Gathering& gathering) {
 std::uint32_t RecordWriter::put_data(const PlannedRecord& record, std::uint64_t offset,
                                      std::uint64_t size, MutableBytes buffer) {
   const bool is_borrowed = record.content == Content::borrowed;
-  const std::uint64_t step = is_borrowed ? kPieceSize : buffer.size();
+  const std::uint64_t full = is_borrowed ? kPieceSize : buffer.size();
   std::uint32_t crc = 0;
-  for (const std::uint64_t end = offset + size; offset < end; offset += step) {
+  // Pieces end at multiples of their size in the file: so the system takes its largest pages.
+  std::uint64_t step = full - (record.data_offset() + offset) % full;
+  for (const std::uint64_t end = offset + size; offset < end; offset += step, step = full) {
     const auto count = static_cast<std::size_t>(std::min(step, end - offset));
     if (!is_borrowed) make(record, offset, buffer.first(count));
     const Bytes piece = is_borrowed ? Bytes(record.bytes + offset, count) : buffer.first(count);
