@@ -1,13 +1,16 @@
 // One operation on one file, timed inside the process:
 //
 //   flambeau_bench list|read|sum FILE [--repeat N]
+//   flambeau_bench save FILE OUT [--repeat N]
 //
 // prints one line of JSON: seconds of each pass, tensors, bytes, the xor of all 8-byte words (sum),
-// peak memory and the memory before, in KiB. The clock runs from open to done.
+// peak memory and the memory before, in KiB. The clock runs from open to done, for `save` from a
+// state dict in memory to the file.
 //
 //   list  opens and looks at every name, dtype and shape
 //   read  brings every tensor into owned memory, checksums verified
 //   sum   maps the file and xors every word of every tensor
+//   save  writes the tensors of FILE, from owned memory, as a state dict; nothing is flushed
 #include <flambeau/flambeau.h>
 #include <fmt/format.h>
 
@@ -92,6 +95,7 @@ void reset_peak() { std::ofstream("/proc/self/clear_refs") << "5"; }
 struct Arguments {
   std::string mode;
   std::string file;
+  std::string out;
   int repeat = 1;
 };
 
@@ -110,24 +114,56 @@ Arguments parse(int count, char** values) {
     arguments.mode = words[0];
     arguments.file = words[1];
   }
+  if (words.size() >= 3) arguments.out = words[2];
   return arguments;
+}
+
+void open_and(const Arguments& arguments, Seen& seen, std::vector<flambeau::Tensor>& kept) {
+  const auto checkpoint = flambeau::Checkpoint::open(arguments.file);
+  if (arguments.mode == "list") {
+    seen = list(checkpoint);
+  } else if (arguments.mode == "read") {
+    seen = read(checkpoint, kept);
+  } else {
+    seen = sum(checkpoint);
+  }
+}
+
+/// The tensors of the file in memory of their own.
+flambeau::StateDict state_of(const std::string& file, Seen& seen) {
+  const auto checkpoint = flambeau::Checkpoint::open(file);
+  std::vector<flambeau::Tensor> tensors;
+  seen = read(checkpoint, tensors);
+  flambeau::StateDict state;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    // One allocation holds all elements; each tensor gets a storage of its own over its part.
+    const auto begin =
+        static_cast<std::size_t>(tensors[i].offset()) * item_size(tensors[i].dtype());
+    const auto bytes = tensors[i].storage().bytes().subspan(begin, tensors[i].nbytes());
+    const auto owner = std::make_shared<flambeau::Tensor>(tensors[i]);
+    const auto shape = tensors[i].shape();
+    state.add(checkpoint.tensors()[i].name,
+              flambeau::Tensor(tensors[i].dtype(), {shape.begin(), shape.end()},
+                               flambeau::Storage::own(bytes, owner)));
+  }
+  return state;
 }
 
 int run(const Arguments& arguments) {
   std::string seconds;
   Seen seen;
+  flambeau::StateDict state;
+  const bool saves = arguments.mode == "save";
+  if (saves) state = state_of(arguments.file, seen);
   const std::uint64_t base = status_kib("VmRSS");
   reset_peak();
   for (int i = 0; i < arguments.repeat; ++i) {
     std::vector<flambeau::Tensor> kept;
     const auto start = std::chrono::steady_clock::now();
-    const auto checkpoint = flambeau::Checkpoint::open(arguments.file);
-    if (arguments.mode == "list") {
-      seen = list(checkpoint);
-    } else if (arguments.mode == "read") {
-      seen = read(checkpoint, kept);
+    if (saves) {
+      flambeau::save(arguments.out, state, {.durability = flambeau::Durability::none});
     } else {
-      seen = sum(checkpoint);
+      open_and(arguments, seen, kept);
     }
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     seconds += fmt::format("{}{:.6f}", i == 0 ? "" : ",", took.count());
@@ -145,8 +181,12 @@ int run(const Arguments& arguments) {
 
 int main(int count, char** values) {
   const Arguments arguments = parse(count, values);
-  if (arguments.mode != "list" && arguments.mode != "read" && arguments.mode != "sum") {
-    fmt::print(stderr, "usage: flambeau_bench list|read|sum FILE [--repeat N]\n");
+  const bool reads =
+      arguments.mode == "list" || arguments.mode == "read" || arguments.mode == "sum";
+  if (!reads && (arguments.mode != "save" || arguments.out.empty())) {
+    fmt::print(stderr,
+               "usage: flambeau_bench list|read|sum FILE [--repeat N]\n"
+               "       flambeau_bench save FILE OUT [--repeat N]\n");
     return 2;
   }
   try {

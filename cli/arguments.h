@@ -36,6 +36,11 @@ struct Arguments {
   std::string as;
   bool force = false;
   std::string durability = "full";
+  std::string layout;
+  std::optional<std::uint64_t> alignment;
+  bool no_crc = false;
+  bool compact = false;
+  std::string archive_name;
   bool man = false;
   bool help = false;
 };

@@ -78,6 +78,18 @@ constexpr Command kCommands[] = {
      "flambeau get model.pt head.weight --as float32 -o head.npy  # from bfloat16\n"
      "flambeau get model.pt embedding.indices -o indices.npy  # a part of a sparse tensor",
      run_get},
+    {"resave", "FILE OUT", "write a checkpoint again, as PyTorch would",
+     "layout alignment no-crc compact archive-name force durability json strict no-verify unmapped "
+     "help",
+     "The object graph is decoded and encoded again: OUT has the same bytes as FILE where PyTorch "
+     "wrote FILE and no option changes the form. --layout takes the records and their order of "
+     "other releases, --compact cuts each storage to the bytes that its tensors reach.\n"
+     "OUT appears whole or not at all, and an existing one is replaced only with --force. A file "
+     "that two readers could see differently is refused unless --force is given.",
+     "flambeau resave model.pt copy.pt\n"
+     "flambeau resave slice.pt small.pt --compact  # without what no tensor reaches\n"
+     "flambeau resave new.pt old.pt --layout torch_1_6 --archive-name archive",
+     run_resave},
     {"help", "[COMMAND]", "explain a command", "man help",
      "Without COMMAND, the list of commands. With --man, the man page of all of them.",
      "flambeau help ls\nflambeau help --man | man -l -  # read it as a man page", run_help},
@@ -93,7 +105,7 @@ constexpr Command kCommands[] = {
 
 std::span<const Command> commands() noexcept { return kCommands; }
 
-// Eight rows: a linear search is the fastest there is.
+// A dozen rows: a linear search is the fastest there is.
 const Command* find_command(std::string_view name) noexcept {
   const auto* const at = std::find_if(std::begin(kCommands), std::end(kCommands),
                                       [&](const Command& row) { return row.name == name; });

@@ -164,18 +164,24 @@ class ArchiveWriter {
   /// Errors of all that add: `usage` for a name that is empty, begins with `/` or has more than
   /// 65,535 bytes with the folder, for the id where that is written by itself, and for an alignment
   /// that takes more padding than zip has room for (possible from 65,505 on); `limit` for what no
-  /// file can hold.
-  void add(std::string_view name, std::span<const std::byte> bytes);
+  /// file can hold. Without `checksum` this record gets none whatever the options say, as PyTorch's
+  /// `skip_data` leaves records that are filled later.
+  void add(std::string_view name, std::span<const std::byte> bytes, bool checksum = true);
   /// The same for bytes that are made on demand, of memory that only a device can read, say.
   /// `finish` asks for each of the `size` bytes once, in order, up to 1 MiB at a time, but several
   /// records may be asked for from several threads at once. What `fill` throws ends the writing.
-  void add(std::string_view name, std::uint64_t size, FillFunction fill);
+  void add(std::string_view name, std::uint64_t size, FillFunction fill, bool checksum = true);
   /// A record of `size` zeros with checksum 0, which PyTorch's `skip_data` makes. In a file they
   /// are a hole, which takes no room on the disk.
   void add_hole(std::string_view name, std::uint64_t size);
   /// Room for so many records: adding more is only slower.
   void reserve(std::size_t count);
 
+  /// Number of records so far.
+  std::size_t size() const noexcept;
+  /// The CRC-32 of a record's data, by its ordinal, once `finish` has written it; nothing for a
+  /// record without a checksum.
+  std::optional<std::uint32_t> checksum(std::size_t index) const noexcept;
   /// The size in bytes that the file will have with the records so far.
   std::uint64_t file_size() const;
 

@@ -166,8 +166,11 @@ class Checkpoint {
   std::string_view byteorder() const noexcept;
   const SourcePtr& source() const noexcept;
 
- private:
   struct State;
+  /// For the library's own use.
+  const State& state() const noexcept { return *state_; }
+
+ private:
   explicit Checkpoint(std::unique_ptr<State> state) noexcept;
   std::unique_ptr<State> state_;
 };

@@ -13,6 +13,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <limits>
 #include <memory>
@@ -30,6 +31,10 @@ namespace flambeau {
 class StorageTable;
 struct TensorRecord;
 
+/// Fills `out` with the bytes of a device's memory from `offset` on, and returns when they are
+/// there. Called from several threads at once.
+using CopyToHost = std::function<void(std::uint64_t offset, std::span<std::byte> out)>;
+
 /// A share in a run of bytes that tensors view. Equality is identity: two handles are equal when
 /// they share the bytes.
 class Storage {
@@ -44,7 +49,9 @@ class Storage {
   /// Bytes that `owner` keeps alive.
   static Storage own(std::span<const std::byte> bytes, std::shared_ptr<const void> owner);
   /// Memory that the CPU cannot read, `size` bytes behind `memory`; `device` is its location tag.
-  static Storage on_device(std::string device, std::uint64_t size, std::shared_ptr<void> memory);
+  /// With `copy` it can be saved: piece by piece, through a buffer of a few megabytes.
+  static Storage on_device(std::string device, std::uint64_t size, std::shared_ptr<void> memory,
+                           CopyToHost copy = {});
 
   explicit operator bool() const noexcept { return table_ != nullptr; }
   /// Size in bytes, as the file's first reference to the storage claims it.

@@ -126,7 +126,7 @@ class Disassembler {
   bool takes_mark() const;
 
   Decoder decoder_;
-  Step step_;
+  CurrentStep step_;
   Instruction ins_;
   const std::function<void(std::string_view)>& line_;
   std::uint32_t max_digits_;

@@ -49,6 +49,7 @@ enum class NodeKind : std::uint8_t {
   object,      ///< REDUCE, NEWOBJ, NEWOBJ_EX, OBJ, INST: a call that is not made
   persistent,  ///< PERSID, BINPERSID
   extension,   ///< EXT1, EXT2, EXT4: a code of Python's copyreg registry, which we do not have
+  outside,     ///< no value of a pickle: something that the layer above writes when it is saved
 };
 
 /// How an object was made.
@@ -59,12 +60,6 @@ enum class CallForm : std::uint8_t {
   inst,       ///< OBJ and INST of protocols 0 and 1: callable(*args), and an "old-style" instance
 };
 
-/// Where a string-like node's text came from; two spellings of one text are told apart on saving.
-enum class TextOrigin : std::uint8_t {
-  source,
-  decoded
-};
-
 /// What an object's node holds beside the callable.
 struct Call {
   Ref args;
@@ -73,8 +68,8 @@ struct Call {
 
 struct Node {
   NodeKind kind;
-  /// Form of an object's call; TextOrigin of a text; of a list, dict or set that has room for more
-  /// items, log2 of that room, else 0.
+  /// Form of an object's call; of a list, dict or set that has room for more items, log2 of that
+  /// room, else 0.
   std::uint8_t detail;
   /// Free for the layer above (see `Document::annotate`).
   std::uint16_t tag;
@@ -121,6 +116,9 @@ class Document {
       : items_(memory), texts_(memory), source_owner_(std::move(source_owner)) {}
   Document(Document&&) noexcept = default;
   Document& operator=(Document&&) noexcept = default;
+  /// The same nodes, to be changed. Texts and items stay where they are, in `base`, which `owner`
+  /// keeps alive.
+  Document(const Document& base, std::shared_ptr<const void> owner);
 
   Ref root() const noexcept { return root_; }
   std::uint32_t node_count() const noexcept { return node_count_; }
@@ -187,6 +185,8 @@ class Document {
   }
   /// Of persistent: the id.
   Ref persistent_id(Ref ref) const noexcept { return Ref{node(bits_of(ref)).count}; }
+  /// Of outside: the number that the layer above gave it.
+  std::uint32_t outside_number(Ref ref) const noexcept { return node(bits_of(ref)).count; }
   /// Of extension: the code.
   std::int64_t extension_code(Ref ref) const noexcept { return node(bits_of(ref)).integer; }
 

@@ -44,17 +44,34 @@ std::string_view describe(NodeKind kind) noexcept {
     case NodeKind::object: return "an object";
     case NodeKind::persistent: return "a persistent id";
     case NodeKind::extension: return "an extension";
+    case NodeKind::outside: return "an object";
   }
   return "";
 }
 
-DocumentBuilder::DocumentBuilder(const ParseOptions& options, const Step& step)
+DocumentBuilder::DocumentBuilder(const ParseOptions& options, const CurrentStep& step)
     : document_(options.owner, options.memory),
       memory_(options.memory),
       step_(step),
       max_nodes_(static_cast<std::uint32_t>(
           std::min<std::uint64_t>(options.limits.max_nodes, kConstantBit))),
       keys_(document_, options.memory) {}
+
+/// Only a first chunk can be smaller than the others, and a copy has none that is.
+DocumentBuilder::DocumentBuilder(Document copy, const ParseOptions& options, const CurrentStep& step)
+    : DocumentBuilder(options, step) {
+  document_ = std::move(copy);
+  count_ = document_.node_count_;
+  if (!document_.nodes_.empty()) chunk_ = document_.nodes_.back().get();
+  room_ = std::min<std::uint32_t>(
+      max_nodes_, static_cast<std::uint32_t>(document_.nodes_.size() * Document::kChunkSize));
+  for (std::uint32_t i = 0; i < count_; ++i) {
+    if (document_.node(i).kind != NodeKind::global) continue;
+    const GlobalName& global = document_.global(node_ref(i));
+    globals_.try_emplace({global.module, global.name}, node_ref(i));
+    if (global.module == "collections" && global.name == "OrderedDict") ordered_dict_ = node_ref(i);
+  }
+}
 
 void DocumentBuilder::grow() {
   if (count_ == max_nodes_) {
@@ -86,13 +103,8 @@ Ref DocumentBuilder::add_large_text(NodeKind kind, std::string_view text) {
   return last();
 }
 
-/// Marked as decoded: its spelling in the pickle was another one.
 Ref DocumentBuilder::add_decoded_text(NodeKind kind, std::string_view text) {
-  const std::span<char> copy = document_.texts_.take(text.size());
-  std::copy(text.begin(), text.end(), copy.begin());
-  const Ref ref = add_text(kind, {copy.data(), copy.size()});
-  node(ref).detail = static_cast<std::uint8_t>(TextOrigin::decoded);
-  return ref;
+  return add_text(kind, copy_text(text));
 }
 
 void DocumentBuilder::check_utf8(std::string_view text) const {
@@ -145,6 +157,18 @@ Ref DocumentBuilder::add_global(std::string_view module, std::string_view name,
     if (module == "collections" && name == "OrderedDict") ordered_dict_ = place->second;
   }
   return place->second;
+}
+
+Ref DocumentBuilder::add_named_global(std::string_view module, std::string_view name) {
+  const auto known = globals_.find({module, name});
+  if (known != globals_.end()) return known->second;
+  return add_global(copy_text(module), copy_text(name));
+}
+
+std::string_view DocumentBuilder::copy_text(std::string_view text) {
+  const std::span<char> copy = document_.texts_.take(text.size());
+  std::copy(text.begin(), text.end(), copy.begin());
+  return {copy.data(), copy.size()};
 }
 
 Ref DocumentBuilder::add_extension(std::int64_t code) {
@@ -272,6 +296,53 @@ void DocumentBuilder::unite_keys(Ref container) {
       keys_.unite({node.items, node.count * static_cast<std::size_t>(width)}, width);
   if (is_dict && kept < node.count) ++document_.duplicate_keys_;
   node.count = static_cast<std::uint32_t>(kept);
+}
+
+void DocumentBuilder::replace_items(Ref container, std::span<const Ref> items) {
+  Node& node = this->node(container);
+  const std::size_t width = node.kind == NodeKind::dict ? kPair : kSingle;
+  const std::uint32_t count = checked_count(items.size() / width);
+  const bool is_near = node.kind == NodeKind::tuple && count <= kNearItems;
+  // Copied before the node changes: `items` may be its own.
+  const std::span<Ref> run = document_.items_.take(items.size());
+  std::copy(items.begin(), items.end(), run.begin());
+  node.count = count;
+  if (is_near) {
+    node.near[0] = count > 0 ? run[0] : kNone;
+    node.near[1] = count > 1 ? run[1] : kNone;
+  } else {
+    node.detail = 0;
+    node.items = run.data();
+  }
+}
+
+void DocumentBuilder::replace_list_items(Ref object, std::span<const Ref> items) {
+  extra(object).list_items = std::vector<Ref>(items.begin(), items.end());
+}
+
+void DocumentBuilder::replace_dict_items(Ref object, std::span<const Ref> pairs) {
+  extra(object).dict_items = std::vector<Ref>(pairs.begin(), pairs.end());
+}
+
+void DocumentBuilder::replace_text(Ref string, std::string_view text) {
+  Node& node = this->node(string);
+  node.text = copy_text(text).data();
+  node.count = checked_count(text.size());
+}
+
+void DocumentBuilder::unite(Ref container) {
+  const bool is_object = document_.is(container, NodeKind::object);
+  const std::span<const Ref> keys =
+      is_object ? std::span<const Ref>(extra(container).dict_items) : document_.items(container);
+  check_keys(keys, is_object || document_.is(container, NodeKind::dict) ? kPair : kSingle);
+  unite_keys(container);
+}
+
+const Document& DocumentBuilder::seal(Ref root, int protocol) noexcept {
+  document_.node_count_ = count_;
+  document_.root_ = root;
+  document_.protocol_ = protocol;
+  return document_;
 }
 
 Document DocumentBuilder::finish(Ref root, std::uint64_t source_size, std::uint64_t left_on_stack,

@@ -1,5 +1,5 @@
-// Makes a document while the machine runs. All rules about nodes are here: which values can be
-// appended to, which can be keys, how many nodes there may be.
+// Makes a document while the machine runs, or changes a copy of one. All rules about nodes are
+// here: which values can be appended to, which can be keys, how many nodes there may be.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,9 @@ namespace flambeau {
 /// the instruction that `step` holds, which must outlive the builder.
 class DocumentBuilder {
  public:
-  DocumentBuilder(const ParseOptions& options, const Step& step);
+  DocumentBuilder(const ParseOptions& options, const CurrentStep& step);
+  /// Goes on with a copy of a document.
+  DocumentBuilder(Document copy, const ParseOptions& options, const CurrentStep& step);
   DocumentBuilder(const DocumentBuilder&) = delete;
   DocumentBuilder& operator=(const DocumentBuilder&) = delete;
 
@@ -91,9 +93,19 @@ class DocumentBuilder {
   /// spell them, where STACK_GLOBAL does.
   Ref add_global(std::string_view module, std::string_view name,
                  std::pair<Ref, Ref> texts = {kNone, kNone});
+  /// The same for names that live elsewhere: they are copied where they are new.
+  Ref add_named_global(std::string_view module, std::string_view name);
+  /// Whether Python can hash the value, so that it can be a key.
+  bool is_hashable(Ref value) { return keys_.admit(value); }
   /// Something outside the pickle. Each is a node of its own, also those of one id.
   Ref add_persistent(Ref id) {
     Node& node = add(NodeKind::persistent, bits_of(id));
+    node.bits = 0;
+    return last();
+  }
+  /// Something that the layer above will write, and knows by this number.
+  Ref add_outside(std::uint32_t number) {
+    Node& node = add(NodeKind::outside, number);
     node.bits = 0;
     return last();
   }
@@ -108,6 +120,22 @@ class DocumentBuilder {
   void add_to_set(Ref target, std::span<const Ref> items);
   /// What BUILD does: to an object, once.
   void set_state(Ref target, Ref state);
+
+  // ---- changes to what there is; the references named are of the kind that each wants
+
+  /// Of a list, tuple, dict (keys and values in turn), set or frozenset.
+  void replace_items(Ref container, std::span<const Ref> items);
+  /// Of an object: its list items or its dict items.
+  void replace_list_items(Ref object, std::span<const Ref> items);
+  void replace_dict_items(Ref object, std::span<const Ref> pairs);
+  void replace_state(Ref object, std::optional<Ref> state) { extra(object).state = state; }
+  /// Of a string. The text is copied.
+  void replace_text(Ref string, std::string_view text);
+  /// Leaves each key of a dict, set or object's dict items once, the value of its last setting at
+  /// the place of its first.
+  void unite(Ref container);
+  /// The document so far, as if it were finished.
+  const Document& seal(Ref root, int protocol) noexcept;
 
   /// Gives each dict, set and OrderedDict its keys once, and the document away.
   Document finish(Ref root, std::uint64_t source_size, std::uint64_t left_on_stack, int protocol);
@@ -127,6 +155,7 @@ class DocumentBuilder {
   }
   /// The node that was added last.
   Ref last() const noexcept { return node_ref(count_ - 1); }
+  std::string_view copy_text(std::string_view text);
   Ref add_items_node(NodeKind kind, std::span<const Ref> items);
   Ref add_large_text(NodeKind kind, std::string_view text);
   /// Makes room, or refuses where `max_nodes` is reached: the only place that compares with it.
@@ -151,7 +180,7 @@ class DocumentBuilder {
 
   Document document_;
   std::pmr::memory_resource* memory_;
-  const Step& step_;
+  const CurrentStep& step_;
   std::uint32_t max_nodes_;
   /// The chunk that is being filled, nodes so far, and where they have to stop or take a new chunk.
   Node* chunk_ = nullptr;

@@ -54,6 +54,21 @@ class Emitter {
   /// EXT1, EXT2 or EXT4.
   void extension(std::int64_t code);
 
+  /// Before and after the items of a tuple that has some: up to three need no mark from protocol 2
+  /// on.
+  void begin_tuple(std::size_t count) {
+    if (has_mark(count)) op(Opcode::MARK);
+  }
+  void end_tuple(std::size_t count) {
+    constexpr Opcode kBySize[] = {Opcode::TUPLE1, Opcode::TUPLE2, Opcode::TUPLE3};
+    op(has_mark(count) ? Opcode::TUPLE : kBySize[count - 1]);
+  }
+  /// Instead of `end_tuple`: takes the items off the stack again.
+  void drop_tuple(std::size_t count) {
+    if (has_mark(count)) return op(Opcode::POP_MARK);
+    for (std::size_t i = 0; i < count; ++i) op(Opcode::POP);
+  }
+
   /// Notes the value on top in the memo and gives its number.
   std::uint32_t put() {
     const std::uint32_t index = memo_count_++;
@@ -82,6 +97,7 @@ class Emitter {
 
   static std::byte byte_of(Opcode op) noexcept { return static_cast<std::byte>(op); }
 
+  bool has_mark(std::size_t count) const noexcept { return count > 3 || protocol_ < 2; }
   /// Room for the next bytes, in a frame where there are frames.
   std::byte* claim(std::size_t count) {
     if (framing_ && frame_start_ == kNoFrame) open_frame();

@@ -192,7 +192,8 @@ Key Keys::key(Ref ref) const {
     case NodeKind::set:
     case NodeKind::global:
     case NodeKind::object:
-    case NodeKind::persistent: break;
+    case NodeKind::persistent:
+    case NodeKind::outside: break;
   }
   return {'n', ordinal, {}};
 }

@@ -15,7 +15,7 @@ namespace flambeau {
 /// it.
 class OperandStack {
  public:
-  explicit OperandStack(const Step& step) : step_(step), values_(kFirstRoom) { rebase(0, 0); }
+  explicit OperandStack(const CurrentStep& step) : step_(step), values_(kFirstRoom) { rebase(0, 0); }
   OperandStack(const OperandStack&) = delete;
   OperandStack& operator=(const OperandStack&) = delete;
 
@@ -116,7 +116,7 @@ class OperandStack {
   }
   [[noreturn, gnu::cold]] void fail_no_mark() const { refuse(step_, "no mark on the stack"); }
 
-  const Step& step_;
+  const CurrentStep& step_;
   /// Values, and room for more up to `end_`.
   std::vector<Ref> values_;
   /// Behind the top value.

@@ -7,7 +7,8 @@
 //   set    EMPTY_SET put [items]                         [list items] [dict items] state · BUILD
 //
 // Three values are made anew by Python whenever they are needed, so that the memo never finds
-// them: empty tuples, ids of storages, and the arguments of an object that is met inside itself.
+// them: empty tuples, ids of storages, and the arguments of an object that is met inside itself,
+// with the tuples and calls in them; what these hold may be objects of their own (dicts, lists).
 #include "pickle/pickler.h"
 
 #include <algorithm>
@@ -42,7 +43,7 @@ enum class Phase : std::uint8_t {
 struct Frame {
   Ref ref;
   Phase phase;
-  /// A tuple that the memo must not give, nor be asked for.
+  /// A tuple or a call that the memo must not give, nor be asked for.
   bool is_fresh = false;
   /// References of the items that are through.
   std::uint64_t next = 0;
@@ -65,21 +66,27 @@ constexpr Batches kSetItems = {Opcode::MARK, Opcode::ADDITEMS, kSingle, false, t
 constexpr Batches kObjectListItems = {Opcode::APPEND, Opcode::APPENDS, kSingle, true, false};
 constexpr Batches kObjectDictItems = {Opcode::SETITEM, Opcode::SETITEMS, kPair, true, false};
 
-class Pickler {
+class Pickler final : public PickleWriter {
  public:
   Pickler(const Document& document, const PicklerOptions& options)
       : document_(document),
         limits_(options.limits),
+        hooks_(options.hooks != nullptr ? *options.hooks : no_hooks_),
         out_(options.protocol == 0 ? std::max(document.protocol(), kLowestWritten)
                                    : options.protocol,
              options.memory),
-        memo_(document.node_count(), kNotInMemo) {}
+        memo_(document.node_count(), kNotInMemo),
+        in_progress_(document.node_count()) {}
 
-  Pickled run() {
+  ByteBuffer run() {
     save(document_.root());
     while (!frames_.empty()) step();
-    return {out_.finish(), std::move(persistent_)};
+    return out_.finish();
   }
+
+  Emitter& out() noexcept override { return out_; }
+  void value(Ref leaf) override { save(leaf); }
+  void outside(Ref node) override { save_outside(node); }
 
  private:
   static constexpr std::uint32_t kNotInMemo = UINT32_MAX;
@@ -95,8 +102,12 @@ class Pickler {
   void save_global(Ref ref);
   void save_name(Ref name, std::string_view text);
   void save_persistent(Ref ref);
+  void save_outside(Ref ref);
   void open(Ref ref, NodeKind kind);
   void open_tuple(Ref ref, bool is_fresh);
+  void count_repetition(std::uint64_t count);
+  void open_object(Ref ref, bool is_fresh);
+  bool is_made_anew(Ref ref, NodeKind kind) const noexcept;
   void push(Ref ref, Phase phase) { frames_.push_back({ref, phase}); }
 
   /// Goes on with the value on top of the stack until it needs a part with parts, or is complete.
@@ -111,7 +122,7 @@ class Pickler {
   /// The next phase of the value on top of the stack.
   void begin(Phase phase) noexcept { frames_.back().phase = phase, frames_.back().next = 0; }
   bool is_args_of_known_object(Ref tuple) const noexcept;
-  Opcode opcode_of(CallForm how) const;
+  Opcode opcode_of(CallForm form) const;
   /// Writes items in batches; whether all of them are through.
   bool save_items(std::span<const Ref> items, const Batches& batches);
   /// Writes items without batches; whether all of them are through.
@@ -121,18 +132,24 @@ class Pickler {
 
   const Document& document_;
   const Limits& limits_;
+  PicklerHooks no_hooks_;
+  PicklerHooks& hooks_;
   Emitter out_;
   /// By node; the number in the memo.
   std::vector<std::uint32_t> memo_;
   std::vector<Frame> frames_;
-  std::vector<Ref> persistent_;
+  /// Items of tuples that are written again.
+  std::uint64_t repeated_ = 0;
+  /// By node; objects that are on the stack, or have been.
+  std::vector<bool> in_progress_;
 };
 
 void Pickler::save(Ref ref) {
   out_.boundary();
   if (!is_node(ref)) return save_constant(ref);
-  if (is_in_memo(ref)) return get(ref);
   const NodeKind kind = document_.kind(ref);
+  const bool is_fresh = is_made_anew(ref, kind);
+  if (is_in_memo(ref) && !is_fresh) return get(ref);
   switch (kind) {
     case NodeKind::none:
     case NodeKind::boolean:
@@ -147,8 +164,9 @@ void Pickler::save(Ref ref) {
     case NodeKind::global: return save_global(ref);
     case NodeKind::extension: return out_.extension(document_.extension_code(ref));
     case NodeKind::persistent: return save_persistent(ref);
-    case NodeKind::tuple: return open_tuple(ref, false);
-    case NodeKind::object: return push(ref, Phase::callable);
+    case NodeKind::outside: return save_outside(ref);
+    case NodeKind::tuple: return open_tuple(ref, is_fresh);
+    case NodeKind::object: return open_object(ref, is_fresh);
     case NodeKind::list:
     case NodeKind::dict:
     case NodeKind::set:
@@ -165,7 +183,7 @@ void Pickler::save_constant(Ref ref) {
 void Pickler::save_text(Ref ref, NodeKind kind) {
   const std::string_view text = document_.text(ref);
   if (kind == NodeKind::string) {
-    out_.string(text);
+    out_.string(hooks_.text_of(ref).value_or(text));
   } else if (kind == NodeKind::byte_string) {
     out_.byte_string(text);
   } else if (kind == NodeKind::bytes) {
@@ -199,11 +217,17 @@ void Pickler::save_name(Ref name, std::string_view text) {
 }
 
 void Pickler::save_persistent(Ref ref) {
-  persistent_.push_back(ref);
+  hooks_.persistent(ref);
   push(ref, Phase::id);
   const Ref id = document_.persistent_id(ref);
   if (document_.is(id, NodeKind::tuple)) return open_tuple(id, true);
   save(id);
+}
+
+void Pickler::save_outside(Ref ref) {
+  if (is_in_memo(ref)) return get(ref);
+  hooks_.outside(ref, *this);
+  put(ref);
 }
 
 void Pickler::open(Ref ref, NodeKind kind) {
@@ -220,12 +244,38 @@ void Pickler::open(Ref ref, NodeKind kind) {
   push(ref, Phase::items);
 }
 
-/// Tuples of up to three items have opcodes of their own from protocol 2 on.
 void Pickler::open_tuple(Ref ref, bool is_fresh) {
   const std::size_t count = document_.items(ref).size();
   if (count == 0) return out_.op(Opcode::EMPTY_TUPLE);
-  if (count > 3 || out_.protocol() < 2) out_.op(Opcode::MARK);
+  if (is_fresh && is_in_memo(ref)) count_repetition(count);
+  out_.begin_tuple(count);
   frames_.push_back({ref, Phase::items, is_fresh});
+}
+
+/// A node that refers to one long id a million times would make a pickle without measure.
+void Pickler::count_repetition(std::uint64_t count) {
+  constexpr std::uint64_t kFree = std::uint64_t{1} << 24;
+  repeated_ += count;
+  if (repeated_ / memo_.size() > limits_.max_expansion && repeated_ > kFree) {
+    fail(ErrorCode::limit, {}, "ids and arguments are repeated to over {} times the graph",
+         limits_.max_expansion);
+  }
+}
+
+void Pickler::open_object(Ref ref, bool is_fresh) {
+  const bool is_inside_itself = in_progress_[bits_of(ref)];
+  in_progress_[bits_of(ref)] = true;
+  frames_.push_back({ref, Phase::callable, is_fresh || is_inside_itself});
+}
+
+/// Within the arguments of an object that is met inside itself: a tuple, or a call and no more.
+bool Pickler::is_made_anew(Ref ref, NodeKind kind) const noexcept {
+  const bool can_be =
+      kind == NodeKind::tuple || (kind == NodeKind::object && document_.extra(ref) == nullptr);
+  if (!can_be || frames_.empty()) return false;
+  const Frame& parent = frames_.back();
+  if (parent.is_fresh) return parent.phase != Phase::state && parent.phase != Phase::build;
+  return document_.is(parent.ref, NodeKind::tuple) && is_args_of_known_object(parent.ref);
 }
 
 void Pickler::step() {
@@ -308,17 +358,11 @@ bool Pickler::save_items(std::span<const Ref> items, const Batches& batches) {
 /// A tuple that an item of its own has written meanwhile is dropped, and taken from the memo.
 void Pickler::close_tuple(const Frame& frame) {
   const std::size_t count = document_.items(frame.ref).size();
-  const bool has_mark = count > 3 || out_.protocol() < 2;
   if (is_in_memo(frame.ref) && !frame.is_fresh && !is_args_of_known_object(frame.ref)) {
-    if (has_mark) {
-      out_.op(Opcode::POP_MARK);
-    } else {
-      for (std::size_t i = 0; i < count; ++i) out_.op(Opcode::POP);
-    }
+    out_.drop_tuple(count);
     return get(frame.ref);
   }
-  constexpr Opcode kBySize[] = {Opcode::TUPLE1, Opcode::TUPLE2, Opcode::TUPLE3};
-  out_.op(has_mark ? Opcode::TUPLE : kBySize[count - 1]);
+  out_.end_tuple(count);
   put(frame.ref);
 }
 
@@ -388,7 +432,8 @@ void Pickler::save_args(Ref ref) {
 /// An object that has been met inside of its own arguments is dropped, and taken from the memo.
 void Pickler::call(Ref ref) {
   out_.op(opcode_of(document_.call_form(ref)));
-  if (is_in_memo(ref)) {
+  const bool is_remade = frames_.back().is_fresh && document_.extra(ref) == nullptr;
+  if (is_in_memo(ref) && !is_remade) {
     out_.op(Opcode::POP);
     get(ref);
     return frames_.pop_back();
@@ -398,8 +443,8 @@ void Pickler::call(Ref ref) {
   begin(Phase::list_items);
 }
 
-Opcode Pickler::opcode_of(CallForm how) const {
-  switch (how) {
+Opcode Pickler::opcode_of(CallForm form) const {
+  switch (form) {
     case CallForm::reduce: return Opcode::REDUCE;
     case CallForm::newobj: need(2, NodeKind::object); return Opcode::NEWOBJ;
     case CallForm::newobj_ex: need(4, NodeKind::object); return Opcode::NEWOBJ_EX;
@@ -416,7 +461,7 @@ void Pickler::need(int protocol, NodeKind kind) const {
 
 }  // namespace
 
-Pickled write_pickle(const Document& document, const PicklerOptions& options) {
+ByteBuffer write_pickle(const Document& document, const PicklerOptions& options) {
   return Pickler(document, options).run();
 }
 

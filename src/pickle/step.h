@@ -11,7 +11,7 @@
 namespace flambeau {
 
 /// One for each machine; the operand stack and the document builder look at it when they refuse.
-struct Step {
+struct CurrentStep {
   std::string_view where;
   std::uint64_t offset = 0;
   Opcode op = Opcode::STOP;
@@ -21,7 +21,7 @@ struct Step {
 
 /// Refuses the instruction with `malformed_pickle`; the message opens with the opcode's name.
 template <typename... Args>
-[[noreturn, gnu::cold]] void refuse(const Step& step, fmt::format_string<Args...> format,
+[[noreturn, gnu::cold]] void refuse(const CurrentStep& step, fmt::format_string<Args...> format,
                                     Args&&... args) {
   fail(ErrorCode::malformed_pickle, step.place(), "{}: {}", to_string(step.op),
        fmt::format(format, std::forward<Args>(args)...));

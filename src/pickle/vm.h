@@ -84,7 +84,7 @@ class Vm {
 
   const Limits& limits_;
   Bytes pickle_;
-  Step step_;
+  CurrentStep step_;
   OperandStack stack_;
   Memo<Ref, kAbsent> memo_;
   DocumentBuilder document_;

@@ -29,8 +29,12 @@ class Memory final : public StorageTable {
 /// Bytes that only the device of that tag reads.
 class DeviceMemory final : public StorageTable {
  public:
-  DeviceMemory(std::string device, std::uint64_t size, std::shared_ptr<void> memory)
-      : device_(std::move(device)), size_(size), memory_(std::move(memory)) {}
+  DeviceMemory(std::string device, std::uint64_t size, std::shared_ptr<void> memory,
+               CopyToHost copy)
+      : device_(std::move(device)),
+        size_(size),
+        memory_(std::move(memory)),
+        copy_(std::move(copy)) {}
 
   std::uint64_t size(std::uint32_t) const noexcept override { return size_; }
   std::string_view device(std::uint32_t) const noexcept override { return device_; }
@@ -38,11 +42,17 @@ class DeviceMemory final : public StorageTable {
     fail(ErrorCode::unsupported, {}, "the CPU cannot read the memory of {}", device_);
   }
   std::shared_ptr<void> device_memory(std::uint32_t) const noexcept override { return memory_; }
+  bool is_in_place(std::uint32_t) const noexcept override { return false; }
+  void copy_to(std::uint32_t index, std::uint64_t offset, MutableBytes out) const override {
+    if (!copy_) bytes(index);
+    copy_(offset, out);
+  }
 
  private:
   std::string device_;
   std::uint64_t size_;
   std::shared_ptr<void> memory_;
+  CopyToHost copy_;
 };
 
 }  // namespace
@@ -59,8 +69,11 @@ Storage Storage::own(std::span<const std::byte> bytes, std::shared_ptr<const voi
   return memory_storage(bytes, std::move(owner), "cpu");
 }
 
-Storage Storage::on_device(std::string device, std::uint64_t size, std::shared_ptr<void> memory) {
-  return {std::make_shared<DeviceMemory>(std::move(device), size, std::move(memory)), 0};
+Storage Storage::on_device(std::string device, std::uint64_t size, std::shared_ptr<void> memory,
+                           CopyToHost copy) {
+  return {
+      std::make_shared<DeviceMemory>(std::move(device), size, std::move(memory), std::move(copy)),
+      0};
 }
 
 // No storage at all, as meta tensors have it, answers every question but the one for its bytes.

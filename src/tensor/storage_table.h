@@ -3,6 +3,7 @@
 // thousand storages is one object.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string_view>
@@ -44,6 +45,20 @@ class StorageTable {
     return {all.subspan(static_cast<std::size_t>(offset), static_cast<std::size_t>(size)), nullptr};
   }
   virtual void verify(std::uint32_t) const {}
+  /// Whether `bytes` gives the bytes without reading or copying any.
+  virtual bool is_in_place(std::uint32_t) const noexcept { return true; }
+  /// Copies bytes from `offset` on, which lie within the storage. Errors: as `part`.
+  virtual void copy_to(std::uint32_t index, std::uint64_t offset, MutableBytes out) const {
+    const Part part = this->part(index, offset, out.size());
+    std::copy(part.bytes.begin(), part.bytes.end(), out.begin());
+  }
+  /// The first storage of the table with the very same bytes: usually itself.
+  virtual std::uint32_t first_of_same_bytes(std::uint32_t index) const noexcept { return index; }
+  /// Whether `check` compares something.
+  virtual bool has_checksum(std::uint32_t) const noexcept { return true; }
+  /// Compares the CRC-32 of all bytes, taken while they were read, with that of the file, where
+  /// there is one. Error: `checksum`.
+  virtual void check(std::uint32_t, std::uint32_t) const {}
   virtual std::shared_ptr<void> device_memory(std::uint32_t) const noexcept { return nullptr; }
 };
 

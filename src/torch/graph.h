@@ -46,9 +46,10 @@ enum class Form : std::uint8_t {
 
 /// What a node is that has no form, in the order of `NodeKind`.
 inline constexpr Kind kKindOfNode[] = {
-    Kind::none,  Kind::boolean,   Kind::integer,   Kind::integer, Kind::real,       Kind::string,
-    Kind::bytes, Kind::bytes,     Kind::bytearray, Kind::list,    Kind::tuple,      Kind::dict,
-    Kind::set,   Kind::frozenset, Kind::global,    Kind::object,  Kind::persistent, Kind::global};
+    Kind::none,   Kind::boolean,    Kind::integer, Kind::integer,   Kind::real,
+    Kind::string, Kind::bytes,      Kind::bytes,   Kind::bytearray, Kind::list,
+    Kind::tuple,  Kind::dict,       Kind::set,     Kind::frozenset, Kind::global,
+    Kind::object, Kind::persistent, Kind::global,  Kind::tensor};
 static_assert(kKindOfNode[static_cast<std::size_t>(NodeKind::extension)] == Kind::global &&
               kKindOfNode[static_cast<std::size_t>(NodeKind::object)] == Kind::object &&
               kKindOfNode[static_cast<std::size_t>(NodeKind::dict)] == Kind::dict);

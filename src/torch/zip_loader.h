@@ -26,7 +26,7 @@ struct LoadOptions {
 
 /// A loaded archive.
 struct LoadedZip {
-  std::unique_ptr<Graph> graph;
+  std::shared_ptr<const Graph> graph;
   std::shared_ptr<ZipStorages> storages;
   /// "little" or "big".
   std::string byteorder;

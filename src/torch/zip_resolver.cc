@@ -99,6 +99,7 @@ std::uint32_t ZipResolver::find_or_add(const Id& id) {
   }
   const std::uint32_t added = add(id, record);
   storages_->row(row).next = added;
+  storages_->row(added).first = *first - 1;
   return added;
 }
 

@@ -92,8 +92,7 @@ Block ZipStorages::load(std::uint32_t index) const {
   if (row.record == StorageRow::kNoRecord) {
     fail(ErrorCode::not_found, {name_of(index)}, "the archive has no such record");
   }
-  const bool in_place = archive_.source()->in_memory() && archive_.record(row.record).is_stored();
-  if (in_place) return archive_.read(row.record, false);
+  if (is_in_place(index)) return archive_.read(row.record, false);
   Kept& kept = place_to_keep(index);
   const std::lock_guard lock(kept.mutex);
   if (kept.block.owner == nullptr) {
@@ -127,9 +126,21 @@ void ZipStorages::verify(std::uint32_t index) const {
   mark_verified(index);
 }
 
+bool ZipStorages::is_in_place(std::uint32_t index) const noexcept {
+  return is_available(index) && archive_.source()->in_memory() &&
+         archive_.record(rows_[index].record).is_stored();
+}
+
+bool ZipStorages::has_checksum(std::uint32_t index) const noexcept {
+  return is_available(index) && archive_.record(rows_[index].record).has_checksum();
+}
+
 /// For readers that have copied all of a record and taken its checksum on the way.
 void ZipStorages::check(std::uint32_t index, std::uint32_t crc) const {
+  if (!verify_) return;
   const Record record = archive_.record(rows_[index].record);
+  // A record that is longer than its storage was only read in part.
+  if (record.size != rows_[index].size) return verify(index);
   if (record.has_checksum() && record.crc32 != crc) {
     fail(ErrorCode::checksum, {record.name}, "CRC-32 is {:08x}, the directory says {:08x}", crc,
          record.crc32);

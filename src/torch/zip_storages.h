@@ -33,6 +33,8 @@ struct StorageRow {
   /// The next row of the same key: another element type with another size (PyTorch >= 2.14 reads
   /// the record once more for it). 0 is the end.
   std::uint32_t next = 0;
+  /// The first row of the same key.
+  std::uint32_t first = 0;
   /// Ordinal among the table's location tags.
   std::uint16_t device = 0;
   DType dtype = DType::u8;
@@ -53,8 +55,9 @@ class ZipStorages : public StorageTable {
   ZipStorages(ArchiveReader archive, Block pickle, const ZipStorageOptions& options);
 
   std::uint32_t add(StorageRow row) {
+    row.first = row_count();
     rows_.push_back(row);
-    return static_cast<std::uint32_t>(rows_.size() - 1);
+    return row_count() - 1;
   }
   StorageRow& row(std::uint32_t index) noexcept { return rows_[index]; }
   const StorageRow& row(std::uint32_t index) const noexcept { return rows_[index]; }
@@ -73,7 +76,12 @@ class ZipStorages : public StorageTable {
   bool is_verified(std::uint32_t index) const noexcept;
   void mark_verified(std::uint32_t index) const noexcept;
   /// Compares the checksum of a whole record, taken while it was read. Error: `checksum`.
-  void check(std::uint32_t index, std::uint32_t crc) const;
+  void check(std::uint32_t index, std::uint32_t crc) const override;
+  bool has_checksum(std::uint32_t index) const noexcept override;
+  bool is_in_place(std::uint32_t index) const noexcept override;
+  std::uint32_t first_of_same_bytes(std::uint32_t index) const noexcept override {
+    return rows_[index].first;
+  }
 
   std::uint64_t size(std::uint32_t index) const noexcept override { return rows_[index].size; }
   std::string_view key(std::uint32_t index) const noexcept override { return rows_[index].key; }

@@ -233,14 +233,18 @@ ArchiveWriter::~ArchiveWriter() = default;
 ArchiveWriter::ArchiveWriter(ArchiveWriter&&) noexcept = default;
 ArchiveWriter& ArchiveWriter::operator=(ArchiveWriter&&) noexcept = default;
 
-void ArchiveWriter::add(std::string_view name, std::span<const std::byte> bytes) {
-  state_->add(name, bytes.size()).bytes = bytes.data();
+void ArchiveWriter::add(std::string_view name, std::span<const std::byte> bytes, bool checksum) {
+  zip::PlannedRecord& record = state_->add(name, bytes.size());
+  record.bytes = bytes.data();
+  record.has_checksum = checksum;
 }
 
-void ArchiveWriter::add(std::string_view name, std::uint64_t size, FillFunction fill) {
+void ArchiveWriter::add(std::string_view name, std::uint64_t size, FillFunction fill,
+                        bool checksum) {
   assert(fill && "a record of a function needs one");
   zip::PlannedRecord& record = state_->add(name, size);
   record.content = zip::Content::filled;
+  record.has_checksum = checksum;
   record.fill = static_cast<std::uint32_t>(state_->plan.fillings().size());
   state_->plan.fillings().push_back({std::move(fill)});
 }
@@ -252,6 +256,15 @@ void ArchiveWriter::add_hole(std::string_view name, std::uint64_t size) {
 void ArchiveWriter::reserve(std::size_t count) {
   // One more for the id.
   state_->plan.reserve(count + 1);
+}
+
+std::size_t ArchiveWriter::size() const noexcept { return state_->plan.records().size(); }
+
+std::optional<std::uint32_t> ArchiveWriter::checksum(std::size_t index) const noexcept {
+  const zip::PlannedRecord& record = state_->plan.records()[index];
+  const bool has_one =
+      state_->options.checksums && record.has_checksum && record.content != zip::Content::hole;
+  return has_one ? std::optional(record.crc32) : std::nullopt;
 }
 
 std::uint64_t ArchiveWriter::file_size() const {

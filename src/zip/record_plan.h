@@ -41,6 +41,8 @@ struct PlannedRecord {
   std::uint16_t name_size = 0;
   std::uint16_t padding = 0;
   Content content = Content::borrowed;
+  /// Whether it gets one where records do.
+  bool has_checksum = true;
 
   std::size_t zip64_size() const noexcept { return zip64_field_size(size, header_offset); }
   std::size_t extra_size() const noexcept { return zip64_size() + kFieldHeader + padding; }

@@ -97,7 +97,8 @@ void RecordWriter::make(const PlannedRecord& record, std::uint64_t offset, Mutab
 
 std::uint32_t RecordWriter::checksum(const PlannedRecord& record, Bytes bytes,
                                      std::uint32_t seed) const {
-  return checksums_ && record.content != Content::hole ? crc32(bytes, seed) : 0;
+  const bool wanted = checksums_ && record.has_checksum && record.content != Content::hole;
+  return wanted ? crc32(bytes, seed) : 0;
 }
 
 void write_entry(const PlannedRecord& record, std::string_view name, std::byte* at) {

@@ -98,6 +98,7 @@ class GraphText {
       case NodeKind::global: return spell_name(document_.global(ref));
       case NodeKind::persistent: return "id(" + spell(document_.persistent_id(ref)) + ")";
       case NodeKind::extension: return fmt::format("ext({})", document_.extension_code(ref));
+      case NodeKind::outside: return "outside";
       case NodeKind::object: return spell_object(ref);
     }
     return "?";

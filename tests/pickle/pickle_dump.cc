@@ -86,7 +86,8 @@ class Dump {
       case NodeKind::integer:
       case NodeKind::big_integer:
       case NodeKind::global:
-      case NodeKind::extension: return false;
+      case NodeKind::extension:
+      case NodeKind::outside: return false;
     }
     return false;
   }
@@ -124,6 +125,7 @@ class Dump {
       case NodeKind::global: spell_global(document_.global(ref)); break;
       case NodeKind::persistent: later("p( ", {document_.persistent_id(ref)}, ") "); break;
       case NodeKind::extension: out_ += fmt::format("x{} ", document_.extension_code(ref)); break;
+      case NodeKind::outside: break;
       case NodeKind::object: spell_object(ref); break;
     }
   }
@@ -193,7 +195,7 @@ std::string answer(char question, const std::vector<std::byte>& pickle) {
     if (question == 'd') {
       disassemble(pickle, [&](std::string_view line) { text.append(line).append("\n"); });
     } else if (question == 'w') {
-      text = as_text(write_pickle(parse_pickle(pickle)).bytes.bytes());
+      text = as_text(write_pickle(parse_pickle(pickle)).bytes());
     } else {
       const Document document = parse_pickle(pickle);
       text = Dump(document, true).run(document.root()) + "\n";
