@@ -58,7 +58,8 @@ DocumentBuilder::DocumentBuilder(const ParseOptions& options, const CurrentStep&
       keys_(document_, options.memory) {}
 
 /// Only a first chunk can be smaller than the others, and a copy has none that is.
-DocumentBuilder::DocumentBuilder(Document copy, const ParseOptions& options, const CurrentStep& step)
+DocumentBuilder::DocumentBuilder(Document copy, const ParseOptions& options,
+                                 const CurrentStep& step)
     : DocumentBuilder(options, step) {
   document_ = std::move(copy);
   count_ = document_.node_count_;

@@ -12,8 +12,9 @@
 
 namespace flambeau {
 
-Emitter::Emitter(int protocol, std::pmr::memory_resource* memory)
+Emitter::Emitter(int protocol, std::size_t expected_size, std::pmr::memory_resource* memory)
     : out_(memory), protocol_(protocol) {
+  out_.reserve(expected_size);
   if (protocol < kLowestWritten || protocol > kHighestWritten) {
     fail(ErrorCode::unsupported, {}, "pickles of protocol {} are not written, {} to {} are",
          protocol, kLowestWritten, kHighestWritten);

@@ -29,7 +29,7 @@ inline constexpr int kHighestWritten = 5;
 class Emitter {
  public:
   /// Error: `unsupported` for protocols other than 1 to 5.
-  explicit Emitter(int protocol,
+  explicit Emitter(int protocol, std::size_t expected_size = 0,
                    std::pmr::memory_resource* memory = std::pmr::get_default_resource());
 
   int protocol() const noexcept { return protocol_; }

@@ -15,7 +15,9 @@ namespace flambeau {
 /// it.
 class OperandStack {
  public:
-  explicit OperandStack(const CurrentStep& step) : step_(step), values_(kFirstRoom) { rebase(0, 0); }
+  explicit OperandStack(const CurrentStep& step) : step_(step), values_(kFirstRoom) {
+    rebase(0, 0);
+  }
   OperandStack(const OperandStack&) = delete;
   OperandStack& operator=(const OperandStack&) = delete;
 

@@ -74,7 +74,7 @@ class Pickler final : public PickleWriter {
         hooks_(options.hooks != nullptr ? *options.hooks : no_hooks_),
         out_(options.protocol == 0 ? std::max(document.protocol(), kLowestWritten)
                                    : options.protocol,
-             options.memory),
+             options.expected_size, options.memory),
         memo_(document.node_count(), kNotInMemo),
         in_progress_(document.node_count()) {}
 

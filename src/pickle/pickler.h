@@ -47,6 +47,8 @@ struct PicklerOptions {
   int protocol = 0;
   Limits limits;
   PicklerHooks* hooks = nullptr;
+  /// About how many bytes will be written: room for them is asked for at once.
+  std::size_t expected_size = 0;
   std::pmr::memory_resource* memory = std::pmr::get_default_resource();
 };
 

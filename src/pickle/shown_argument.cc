@@ -38,7 +38,8 @@ std::string show_short(std::string_view line, const CurrentStep& step, std::uint
   return show_decimal(line, step, max_digits);
 }
 
-std::string show_long_line(std::string_view line, const CurrentStep& step, std::uint32_t max_digits) {
+std::string show_long_line(std::string_view line, const CurrentStep& step,
+                           std::uint32_t max_digits) {
   if (line.ends_with('L')) line.remove_suffix(1);
   return show_decimal(line, step, max_digits);
 }
@@ -96,7 +97,8 @@ std::string show_latin1(std::string_view bytes) {
 
 }  // namespace
 
-std::string show_argument(const Instruction& ins, const CurrentStep& step, std::uint32_t max_digits) {
+std::string show_argument(const Instruction& ins, const CurrentStep& step,
+                          std::uint32_t max_digits) {
   switch (argument_of(ins.op)) {
     case Argument::none: return {};
     case Argument::uint1:
@@ -130,7 +132,8 @@ std::string show_argument(const Instruction& ins, const CurrentStep& step, std::
 
 /// The False that `00` is read as is the key 0 of a Python dict: shown as one, looked up as the
 /// other.
-std::string show_memo_index(const Instruction& ins, const CurrentStep& step, std::uint32_t max_digits) {
+std::string show_memo_index(const Instruction& ins, const CurrentStep& step,
+                            std::uint32_t max_digits) {
   const bool is_line_argument = argument_of(ins.op) == Argument::decimalnl_short;
   return is_line_argument ? show_decimal(ins.text, step, max_digits)
                           : fmt::format("{}", ins.integer);

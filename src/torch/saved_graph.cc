@@ -4,14 +4,26 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
+
 #include "base/fail.h"
+#include "io/pages.h"
 
 namespace flambeau {
 
 SavedGraph::SavedGraph(const GraphToSave& graph) : graph_(graph) {
   if (graph.base != nullptr && !graph.tensors.empty()) find_keys();
-  pickle_ = write_pickle(graph.document,
-                         {.protocol = graph.protocol, .limits = graph.limits, .hooks = this});
+  // A pickle of a file is about as long as it was; a plain tensor takes some 110 bytes.
+  constexpr std::size_t kTensorSize = 128;
+  met_.reserve(graph.tensors.size());
+  places_.resize(std::bit_ceil(2 * graph.tensors.size() + 2));
+  pickle_ = write_pickle(graph.document, {.protocol = graph.protocol,
+                                          .limits = graph.limits,
+                                          .hooks = this,
+                                          .expected_size = graph.document.source_size() +
+                                                           graph.tensors.size() * kTensorSize,
+                                          .memory = page_memory()});
 }
 
 /// New tensors may name the file's storages before its own ids do.
@@ -84,19 +96,41 @@ Storage SavedGraph::written_for(const Storage& storage, std::uint32_t first) con
   return {storage.table(), first};
 }
 
+/// Room comes first, so that the place stays where it is until it is set.
+std::uint32_t& SavedGraph::place_of(const StorageIdentity& identity) {
+  if ((placed_ + 1) * 2 > places_.size()) grow_places();
+  const std::size_t mask = places_.size() - 1;
+  std::size_t at = StorageIdentityHash()(identity) & mask;
+  while (places_[at] != 0 && met_[places_[at] - 1].identity != identity) at = (at + 1) & mask;
+  return places_[at];
+}
+
+void SavedGraph::grow_places() {
+  constexpr std::size_t kFirst = 64;
+  std::vector<std::uint32_t> old(std::max(kFirst, places_.size() * 2));
+  old.swap(places_);
+  for (const std::uint32_t place : old) {
+    if (place != 0) place_of(met_[place - 1].identity) = place;
+  }
+}
+
 SavedGraph::Met& SavedGraph::find_or_add(const Storage& storage, DType dtype) {
   const StorageTable* const table = storage.table().get();
   const std::uint32_t first = table->first_of_same_bytes(storage.index());
   const bool is_of_base = graph_.base != nullptr && table == graph_.base->storages().get();
   if (is_of_base && first >= place_of_row_.size()) place_of_row_.resize(first + 1);
-  std::uint32_t& place = is_of_base ? place_of_row_[first] : places_[{table, first}];
+  std::uint32_t& place = is_of_base ? place_of_row_[first] : place_of({table, first});
   if (place == 0) {
     const auto number = static_cast<std::uint32_t>(met_.size());
     const auto key = is_of_base ? key_of_row_.find(first) : key_of_row_.end();
     const Ref node = key == key_of_row_.end() ? kNone : key->second;
     Storage written = written_for(storage, first);
     const std::uint64_t size = written.size();
-    met_.push_back({std::move(written), {.node = node, .number = number, .size = size}, dtype});
+    met_.push_back({std::move(written),
+                    {table, first},
+                    {.node = node, .number = number, .size = size},
+                    dtype});
+    if (!is_of_base) ++placed_;
     place = number + 1;
   }
   return met_[place - 1];

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/byte_buffer.h"
+#include "base/hash.h"
 #include "flambeau/limits.h"
 #include "pickle/pickler.h"
 #include "torch/graph.h"
@@ -28,7 +29,8 @@ struct StorageIdentity {
 };
 struct StorageIdentityHash {
   std::size_t operator()(const StorageIdentity& identity) const noexcept {
-    return std::hash<const void*>()(identity.table) ^ std::hash<std::uint32_t>()(identity.index);
+    constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15;
+    return fold_product(std::hash<const void*>()(identity.table) + identity.index, kMix);
   }
 };
 using StorageReplacements = std::unordered_map<StorageIdentity, Storage, StorageIdentityHash>;
@@ -65,7 +67,10 @@ class SavedGraph final : private PicklerHooks, private StorageKeys {
 
  private:
   struct Met {
+    /// What is written.
     Storage storage;
+    /// What it is written for.
+    StorageIdentity identity;
     StorageKey key;
     DType dtype;
   };
@@ -75,14 +80,19 @@ class SavedGraph final : private PicklerHooks, private StorageKeys {
   StorageKey& meet(const Storage& storage, DType dtype) override;
 
   Met& find_or_add(const Storage& storage, DType dtype);
+  std::uint32_t& place_of(const StorageIdentity& identity);
+  void grow_places();
   Storage written_for(const Storage& storage, std::uint32_t first) const;
   void find_keys();
   bool is_storage(Ref persistent) const noexcept;
 
   const GraphToSave graph_;
   std::vector<Met> met_;
-  std::unordered_map<StorageIdentity, std::uint32_t, StorageIdentityHash> places_;
-  /// Of the storages of the base graph: place + 1 among those met, 0 for none yet.
+  /// Of storages that are not of the base graph: a table of places + 1 among those met, found by
+  /// the hash of what each is a storage of, or behind that; a power of two, half full at most.
+  std::vector<std::uint32_t> places_;
+  std::size_t placed_ = 0;
+  /// Of the storages of the base graph: the same, by their ordinal.
   std::vector<std::uint32_t> place_of_row_;
   /// Nodes of the keys that the base graph has.
   std::unordered_map<std::uint32_t, Ref> key_of_row_;
