@@ -39,6 +39,12 @@ constexpr OptionRow kOptions[] = {
      &Arguments::compact},
     {"archive-name", '\0', "NAME", "The folder in the archive, instead of FILE's.", "",
      &Arguments::archive_name},
+    {"drop", '\0', "PATTERN", "Leave out the entries of these names; may be repeated.", "",
+     &Arguments::drop},
+    {"rename", '\0', "OLD=NEW", "Give an entry another key, at its place; may be repeated.", "",
+     &Arguments::rename},
+    {"set", '\0', "NAME=VALUE", "Give an entry this value, a Python literal; may be repeated.", "",
+     &Arguments::set},
     {"max-output", '\0', "BYTES", "Allow results of this size that are over 64 times their input.",
      "", &Arguments::max_output},
     {"strict", '\0', "", "Refuse what two readers could see differently.", "", &Arguments::strict},
@@ -102,6 +108,8 @@ std::optional<std::string> take(const OptionRow& row, std::string value, Argumen
       return fmt::format("--{} is one of {}, not '{}'", row.name, fmt::join(allowed, ", "), value);
     }
     arguments.*(*text) = std::move(value);
+  } else if (auto* list = std::get_if<std::vector<std::string> Arguments::*>(&row.target)) {
+    (arguments.*(*list)).push_back(std::move(value));
   } else {
     std::uint64_t number = 0;
     const char* const end = value.data() + value.size();
@@ -160,7 +168,7 @@ std::optional<std::string> take_options(const std::vector<CLI::Option*>& options
                                         Arguments& arguments) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const CLI::results_t values = options[i]->results();
-    if (values.size() > 1 && !rows[i]->argument.empty()) {
+    if (values.size() > 1 && !rows[i]->argument.empty() && !rows[i]->repeats()) {
       return fmt::format("--{} is given twice", rows[i]->name);
     }
     for (const std::string& value : values) {

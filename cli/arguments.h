@@ -41,13 +41,17 @@ struct Arguments {
   bool no_crc = false;
   bool compact = false;
   std::string archive_name;
+  std::vector<std::string> drop;
+  std::vector<std::string> rename;
+  std::vector<std::string> set;
   bool man = false;
   bool help = false;
 };
 
-/// Where an option's value goes; the type says what it takes.
-using OptionTarget = std::variant<bool Arguments::*, std::string Arguments::*,
-                                  std::optional<std::uint64_t> Arguments::*>;
+/// Where an option's value goes; the type says what it takes, a list that it may be repeated.
+using OptionTarget =
+    std::variant<bool Arguments::*, std::string Arguments::*,
+                 std::optional<std::uint64_t> Arguments::*, std::vector<std::string> Arguments::*>;
 
 struct OptionRow {
   /// Long form without dashes.
@@ -60,6 +64,10 @@ struct OptionRow {
   /// The values that are allowed, separated by spaces; empty where any is.
   std::string_view choices;
   OptionTarget target;
+
+  bool repeats() const noexcept {
+    return std::holds_alternative<std::vector<std::string> Arguments::*>(target);
+  }
 };
 
 std::span<const OptionRow> option_rows() noexcept;

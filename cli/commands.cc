@@ -90,6 +90,22 @@ constexpr Command kCommands[] = {
      "flambeau resave slice.pt small.pt --compact  # without what no tensor reaches\n"
      "flambeau resave new.pt old.pt --layout torch_1_6 --archive-name archive",
      run_resave},
+    {"edit", "FILE OUT", "drop, rename and set entries, and leave all else as it is",
+     "drop rename set layout alignment no-crc compact archive-name force durability json strict "
+     "no-verify unmapped help",
+     "OUT is the file that PyTorch would save for the object so changed. Entries are tensors, "
+     "numbers, texts and whole containers, by the names and paths of `flambeau ls` and `flambeau "
+     "tree`; all names are those of FILE, whatever the other options change.\n"
+     "PATTERN is a shell-style glob on names, as for `flambeau ls`; one that matches nothing is "
+     "warned of. NEW begins as OLD does, since an entry stays in its container. VALUE is a Python "
+     "literal, so texts need quotes of their own: --set \"name='abc'\". A NAME that is not there "
+     "becomes the last entry of the innermost container that its name begins with.\n"
+     "The bytes of dropped tensors go with them, unless others share their storage; --compact cuts "
+     "these, too.",
+     "flambeau edit ckpt.pt model.pt --drop 'optimizer*' --set epoch=0\n"
+     "flambeau edit model.pt out.pt --rename fc.weight=head.weight\n"
+     "flambeau edit ckpt.pt out.pt --set \"config={'lr': 1e-3, 'name': 'small'}\"",
+     run_edit},
     {"help", "[COMMAND]", "explain a command", "man help",
      "Without COMMAND, the list of commands. With --man, the man page of all of them.",
      "flambeau help ls\nflambeau help --man | man -l -  # read it as a man page", run_help},

@@ -87,7 +87,7 @@ std::string quoted(std::string_view text, bool is_specification) {
 
 // One specification of _arguments: '(-o --output)'{-o,--output}'[help]:OUT:_files'.
 std::string zsh_option(const OptionRow& row) {
-  std::string names = fmt::format("--{}", row.name);
+  const std::string names = fmt::format("{}--{}", row.repeats() ? "*" : "", row.name);
   std::string spec = fmt::format("[{}]", quoted(row.help, true));
   if (!row.argument.empty()) {
     const std::string values = row.choices.empty() ? "_files" : fmt::format("({})", row.choices);

@@ -10,6 +10,7 @@
 #include "flambeau/npy.h"
 #include "json_writer.h"
 #include "lookup.h"
+#include "save_options.h"
 #include "session.h"
 #include "text.h"
 
@@ -24,8 +25,7 @@ FileSinkOptions sink_options(const Arguments& arguments, std::uint64_t size) {
   FileSinkOptions options;
   options.expected_size = size;
   options.overwrite = arguments.force;
-  if (arguments.durability == "none") options.durability = Durability::none;
-  if (arguments.durability == "file") options.durability = Durability::file;
+  options.durability = durability_asked(arguments);
   return options;
 }
 
@@ -157,7 +157,7 @@ int write_file(Session& session, const Found& found) {
   } else {
     write_npy(*sink, tensor, dtype_asked(arguments));
   }
-  sink->commit();
+  if (!sink->commit()) warn_of_crash(arguments.output);
   report(session, found);
   return kDone;
 }

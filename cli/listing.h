@@ -23,7 +23,7 @@ struct Listing {
   const NamedTensor& entry(std::size_t row) const { return file->tensors()[rows[row]]; }
 };
 
-/// A PATTERN selects the names that it matches (glob.h), and the name that it is.
+/// A PATTERN selects the names that it matches (see `name_matches`).
 Listing select_rows(const Checkpoint& file, const std::vector<std::string>& patterns);
 
 /// Totals of a listing.

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "command.h"
-#include "glob.h"
 #include "json_writer.h"
 #include "listing.h"
 #include "row.h"
@@ -12,11 +11,6 @@
 
 namespace flambeau::cli {
 namespace {
-
-// Names may hold brackets: a name typed as it stands selects its row.
-bool selects(std::string_view pattern, std::string_view name) noexcept {
-  return pattern == name || matches(pattern, name);
-}
 
 // Of the rows that are shown, and of no others: a PATTERN saves the reading of the rest.
 std::optional<Digests> digests_of(const Listing& listing) {
@@ -75,7 +69,7 @@ Listing select_rows(const Checkpoint& file, const std::vector<std::string>& patt
   for (std::size_t index = 0; index < tensors.size(); ++index) {
     bool wanted = patterns.empty();
     for (std::size_t i = 0; i < patterns.size(); ++i) {
-      if (!selects(patterns[i], tensors[index].name)) continue;
+      if (!name_matches(patterns[i], tensors[index].name)) continue;
       wanted = true;
       matched[i] = true;
     }

@@ -13,6 +13,7 @@ namespace {
 
 void report(Session& session, const SaveReport& saved) {
   const std::string& out = session.arguments.names.front();
+  if (!saved.durable) warn_of_crash(out);
   if (!session.arguments.json) {
     std::string text =
         fmt::format("flambeau: {}: wrote {}, {}", escaped(out), counted(saved.size, "byte"),

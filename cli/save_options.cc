@@ -1,10 +1,22 @@
 #include "save_options.h"
 
+#include <fmt/format.h>
+
+#include "session.h"
+#include "text.h"
+
 namespace flambeau::cli {
 
 Durability durability_asked(const Arguments& arguments) noexcept {
   if (arguments.durability == "none") return Durability::none;
   return arguments.durability == "file" ? Durability::file : Durability::full;
+}
+
+void warn_of_crash(std::string_view out) {
+  write_message(fmt::format(
+      "flambeau: {}: the file is complete, but its folder could not be flushed to the disk: its "
+      "name may not outlive a crash",
+      escaped(out)));
 }
 
 SaveOptions save_options(const Arguments& arguments) {

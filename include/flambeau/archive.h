@@ -144,6 +144,10 @@ struct WriteOptions {
   ProgressCallback progress{};
   /// A request to stop ends the writing with `cancelled`; the sink then holds anything.
   std::stop_token stop{};
+  /// The archive that this one is a new version of. Where its records have the same names in the
+  /// same order, the half of the id that is made of names is taken from it: PyTorch's builds for
+  /// macOS make another half than those for Linux.
+  const ArchiveReader* predecessor = nullptr;
 };
 
 /// Writes the bytes of a record from `offset` on to `out`.

@@ -109,6 +109,10 @@ void read_tensors(std::span<const ReadRequest> requests, const ReadOptions& opti
 /// of `tensors`, each aligned to 64 bytes. Tensors that share a storage each get their own copy.
 std::vector<Tensor> read_tensors(std::span<const Tensor> tensors, const ReadOptions& options = {});
 
+/// Whether a shell-style glob selects a name: `*` takes any characters, dots too, `?` one, `[a-z]`
+/// and `[!a-z]` one of a set. Names may hold brackets, so a name selects itself as well.
+bool name_matches(std::string_view pattern, std::string_view name) noexcept;
+
 /// One open file. After a move only destruction and assignment are allowed.
 class Checkpoint {
  public:

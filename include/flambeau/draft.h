@@ -8,7 +8,8 @@
 //
 // An `Object` that is put in two places is one Python object in both. A number, a text or a tensor
 // that is put somewhere by itself becomes an object of its own there, as Python makes one for each
-// expression; `literal` gives the one object that Python has for a text of its source code.
+// expression; `literal` gives the one object that Python has for a text of its source code. Texts
+// of one character up to U+00FF, and the empty one, are always one object, as in CPython.
 //
 // A draft and its objects belong to one thread at a time. An object is a pointer and a number: copy
 // it freely, but not past the life of its draft. Tensors are not copied: what they borrow must live
@@ -83,6 +84,9 @@ class Object {
   Object set_state(const Item& state) const;
   std::optional<Object> state() const;
 
+  /// For the library's own use.
+  Ref ref() const noexcept { return ref_; }
+
  private:
   friend class Draft;
   ObjectAccess access() const;
@@ -140,6 +144,9 @@ class Draft {
   /// The same object for the same text.
   Object literal(std::string_view text);
   Object bytes(std::span<const std::byte> content);
+  /// An integer of any size, from decimal digits with an optional sign. Errors: `usage`; `limit`
+  /// beyond `Limits::max_integer_digits`.
+  Object integer(std::string_view digits);
   Object complex(std::complex<double> value);
   Object list(std::span<const Item> items);
   Object list(std::initializer_list<Item> items = {}) { return list(std::span(items)); }
@@ -155,6 +162,9 @@ class Draft {
   Object ordered_dict(std::initializer_list<Entry> entries = {}) {
     return ordered_dict(std::span(entries));
   }
+  /// What `ast.literal_eval` makes of a text: "{'lr': 1e-3, 'betas': (0.9, 0.999)}".
+  /// Error: `usage`, with the place, for what is no literal.
+  Object parse(std::string_view literal);
   /// One tensor object. Error: `unsupported` for what PyTorch cannot save, and for subclasses.
   Object tensor(const Tensor& tensor) { return make(tensor); }
   Object size(std::span<const std::int64_t> shape);

@@ -1,4 +1,5 @@
-// flambeau reads PyTorch checkpoint files, with neither Python nor libtorch. The whole of it:
+// flambeau reads and writes PyTorch checkpoint files, with neither Python nor libtorch. The whole
+// of it:
 //
 //   // 1 open, list
 //   auto ckpt = flambeau::Checkpoint::open("model.pt");            // mapped; nothing copied
@@ -19,6 +20,17 @@
 //   for (const auto& [path, value] : flambeau::walk(root))
 //     if (value.kind() == flambeau::Kind::object) fmt::print("{}: {}\n", path, value.type_name());
 //
+//   // 4 build and save
+//   flambeau::StateDict state;
+//   state.add("layer1.weight", flambeau::Tensor::borrow<float>(weights, {256, 784}))
+//        .add("layer1.bias", flambeau::Tensor::borrow<float>(biases, {256}));
+//   flambeau::save("out.pt", state);      // byte for byte what torch.save writes for it
+//
+//   // 5 change what was loaded, and save it again
+//   flambeau::Draft draft(ckpt);
+//   flambeau::edit(draft, {.drop = {"optimizer*"}, .set = {{"epoch", "0"}}});
+//   flambeau::save("small.pt", draft);
+//
 // Everything that goes wrong is a `flambeau::Error` (error.h).
 #pragma once
 
@@ -27,6 +39,7 @@
 #include "flambeau/devices.h"
 #include "flambeau/draft.h"
 #include "flambeau/dtype.h"
+#include "flambeau/edit.h"
 #include "flambeau/error.h"
 #include "flambeau/io.h"
 #include "flambeau/limits.h"

@@ -114,8 +114,10 @@ class Sink {
   /// Puts bytes at an offset. Safe from many threads at once for bytes that do not overlap. What
   /// nobody writes before the last byte reads as zeros. Errors: as `write`.
   virtual void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
-  /// Makes what was written the result. Call once, last. Errors: `io`, `no_space`, `exists`.
-  virtual void commit() = 0;
+  /// Makes what was written the result. Call once, last. False where all is done but one thing: the
+  /// folder could not be flushed, so that a crash might still take the file's new name. Errors:
+  /// `io`, `no_space`, `exists`.
+  virtual bool commit() = 0;
 };
 
 /// What has reached the disk when `commit` returns.

@@ -22,8 +22,8 @@ bool has_numpy_dtype(DType dtype) noexcept;
 /// Errors: as `Tensor::copy_to` and `Sink`; `unsupported` where numpy has no such type, or the kind
 /// no single array: the message names the parts or the conversion that works.
 void write_npy(Sink& sink, const Tensor& tensor, std::optional<DType> as = std::nullopt);
-/// The same into a file that appears whole or not at all.
-void save_npy(const std::string& path, const Tensor& tensor, std::optional<DType> as = std::nullopt,
+/// The same into a file that appears whole or not at all; gives what `Sink::commit` does.
+bool save_npy(const std::string& path, const Tensor& tensor, std::optional<DType> as = std::nullopt,
               const FileSinkOptions& options = {});
 
 }  // namespace flambeau

@@ -67,6 +67,8 @@ struct SaveReport {
   std::uint64_t storage_bytes = 0;
   /// Bytes of storages that `compact` left out.
   std::uint64_t bytes_left_out = 0;
+  /// What `Sink::commit` gave: false where the file's name might not outlive a crash.
+  bool durable = true;
 };
 
 /// Named tensors, saved as a `collections.OrderedDict`, which is what `module.state_dict()` gives.

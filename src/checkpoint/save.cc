@@ -37,6 +37,7 @@ SavedForm form_of(const LoadedZip& zip) {
   form.layout = layout_of(archive);
   form.alignment = alignment_of(archive);
   form.folder = archive.folder();
+  form.archive = &archive;
   form.is_big_endian = zip.byteorder == "big";
   if (const auto pickle = archive.find("data.pkl")) {
     form.checksums = archive.record(*pickle).has_checksum();

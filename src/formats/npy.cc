@@ -146,11 +146,11 @@ void write_npy(Sink& sink, const Tensor& tensor, std::optional<DType> as) {
   write_converted(sink, std::move(converter), dtype);
 }
 
-void save_npy(const std::string& path, const Tensor& tensor, std::optional<DType> as,
+bool save_npy(const std::string& path, const Tensor& tensor, std::optional<DType> as,
               const FileSinkOptions& options) {
   const auto sink = create_file(path, options);
   write_npy(*sink, tensor, as);
-  sink->commit();
+  return sink->commit();
 }
 
 }  // namespace flambeau

@@ -13,7 +13,7 @@ class MemorySink final : public Sink {
   void write(std::span<const std::byte> bytes) override {
     out_.insert(out_.end(), bytes.begin(), bytes.end());
   }
-  void commit() override {}
+  bool commit() override { return true; }
 
  private:
   std::vector<std::byte>& out_;

@@ -187,9 +187,10 @@ class StreamSink final : public Sink {
 
   void write(Bytes bytes) override { output_.write(bytes); }
 
-  void commit() override {
+  bool commit() override {
     if (durability_ != Durability::none && output_.is_regular()) output_.flush();
     output_.close();
+    return true;
   }
 
  private:
@@ -220,12 +221,12 @@ class FileSink final : public Sink {
   bool writes_anywhere() const noexcept override { return true; }
   void write_at(std::uint64_t offset, Bytes bytes) override { output_.write_at(offset, bytes); }
 
-  void commit() override {
+  bool commit() override {
     // Rights come last of all but the name: until now nobody but the owner could read the file.
     if (replaced_) restore_rights(*replaced_);
     if (options_.durability != Durability::none) output_.flush();
     take_name();
-    if (options_.durability == Durability::full) flush_folder();
+    return options_.durability != Durability::full || flush_folder();
   }
 
  private:
@@ -336,12 +337,8 @@ class FileSink final : public Sink {
     fail_with_errno(errno, output_.path(), "cannot rename the finished file");
   }
 
-  void flush_folder() const {
-    // EINVAL: the file system does not flush folders, and does not need it.
-    if (::fsync(folder_.get()) == 0 || errno == EINVAL) return;
-    fail_with_errno(errno, output_.path(),
-                    "the file is complete, but its name may not outlive a crash");
-  }
+  /// EINVAL: the file system does not flush folders, and does not need it.
+  bool flush_folder() const { return ::fsync(folder_.get()) == 0 || errno == EINVAL; }
 
   const FileSinkOptions options_;
   std::string name_;

@@ -128,6 +128,7 @@ class DocumentBuilder {
   /// Of an object: its list items or its dict items.
   void replace_list_items(Ref object, std::span<const Ref> items);
   void replace_dict_items(Ref object, std::span<const Ref> pairs);
+  void replace_args(Ref object, Ref args) { node(object).call.args = args; }
   void replace_state(Ref object, std::optional<Ref> state) { extra(object).state = state; }
   /// Of a string. The text is copied.
   void replace_text(Ref string, std::string_view text);

@@ -137,15 +137,14 @@ std::optional<char32_t> take_hex(std::string_view text, std::size_t at,
   return value;
 }
 
-/// Up to three octal digits; Python lets `\777` overflow the byte.
-std::size_t append_octal(std::string_view text, std::size_t at, std::string& out) {
+/// Up to three octal digits from `at` on, which is moved behind them.
+unsigned take_octal(std::string_view text, std::size_t& at) noexcept {
   unsigned value = 0;
   const std::size_t end = std::min(at + 3, text.size());
   for (; at < end && text[at] >= '0' && text[at] <= '7'; ++at) {
     value = value * 8 + static_cast<unsigned>(text[at] - '0');
   }
-  out.push_back(static_cast<char>(value & 0xff));
-  return at;
+  return value;
 }
 
 /// What the letter after a `\` means; 0 where it means nothing.
@@ -172,7 +171,11 @@ std::size_t append_escape(std::string_view text, std::size_t at, std::string& ou
     out.push_back(plain);
     return at + 1;
   }
-  if (letter >= '0' && letter <= '7') return append_octal(text, at, out);
+  if (letter >= '0' && letter <= '7') {
+    // Python lets `\777` overflow the byte.
+    out.push_back(static_cast<char>(take_octal(text, at) & 0xff));
+    return at;
+  }
   if (letter == 'x') {
     const auto value = take_hex(text, at + 1, 2);
     if (!value) return std::string_view::npos;
@@ -181,6 +184,45 @@ std::size_t append_escape(std::string_view text, std::size_t at, std::string& ou
   }
   out.append({'\\', letter});
   return at + 1;
+}
+
+/// How many digits the escape of that letter has; 0 where it has none.
+constexpr std::size_t digits_after(char letter) noexcept {
+  return letter == 'x' ? 2 : letter == 'u' ? 4 : letter == 'U' ? 8 : 0;
+}
+
+/// The same in source text, where `\u` and `\U` mean characters and a line end means nothing.
+std::size_t append_source_escape(std::string_view text, std::size_t at, std::string& out) {
+  const char letter = text[at];
+  if (letter == '\n') return at + 1;
+  if (letter == 'N') return std::string_view::npos;
+  if (letter >= '0' && letter <= '7') {
+    append_utf8(out, take_octal(text, at));
+    return at;
+  }
+  const std::size_t digits = digits_after(letter);
+  if (digits == 0) return append_escape(text, at, out);
+  const auto code = take_hex(text, at + 1, digits);
+  if (!code || *code > 0x10ffff) return std::string_view::npos;
+  append_utf8(out, *code);
+  return at + 1 + digits;
+}
+
+/// `text` with each escape appended by `append`, which is given the place of the letter.
+template <typename Append>
+std::optional<std::string> undo(std::string_view text, Append append) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    if (text[at] != '\\') {
+      out.push_back(text[at++]);
+      continue;
+    }
+    if (at + 1 == text.size()) return std::nullopt;
+    at = append(text, at + 1, out);
+    if (at == std::string_view::npos) return std::nullopt;
+  }
+  return out;
 }
 
 }  // namespace
@@ -239,19 +281,10 @@ std::optional<std::string_view> strip_quotes(std::string_view text) noexcept {
   return text.substr(1, text.size() - 2);
 }
 
-std::optional<std::string> undo_escapes(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (std::size_t at = 0; at < text.size();) {
-    if (text[at] != '\\') {
-      out.push_back(text[at++]);
-      continue;
-    }
-    if (at + 1 == text.size()) return std::nullopt;
-    at = append_escape(text, at + 1, out);
-    if (at == std::string_view::npos) return std::nullopt;
-  }
-  return out;
+std::optional<std::string> undo_escapes(std::string_view text) { return undo(text, append_escape); }
+
+std::optional<std::string> undo_source_escapes(std::string_view text) {
+  return undo(text, append_source_escape);
 }
 
 std::optional<std::string> undo_unicode_escapes(std::string_view text) {

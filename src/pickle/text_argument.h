@@ -39,6 +39,9 @@ std::optional<double> read_real_text(std::string_view text);
 std::optional<std::string_view> strip_quotes(std::string_view text) noexcept;
 /// What `codecs.escape_decode` gives; nothing for `\x` without two digits and a `\` at the end.
 std::optional<std::string> undo_escapes(std::string_view text);
+/// What the body of a `str` literal in Python's source means, as UTF-8; nothing for cut escapes,
+/// those above U+10FFFF, and `\N{…}`, which needs the names of all characters.
+std::optional<std::string> undo_source_escapes(std::string_view text);
 /// What decoding by "raw-unicode-escape" gives, as UTF-8; nothing for a cut escape or one above
 /// U+10FFFF. Surrogates stay alone, also where two of them would make a pair.
 std::optional<std::string> undo_unicode_escapes(std::string_view text);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/fail.h"
+#include "pickle/text_argument.h"
 
 namespace flambeau {
 namespace {
@@ -19,6 +20,13 @@ ParseOptions builder_options() {
   ParseOptions options;
   options.where = "draft";
   return options;
+}
+
+/// Of one character up to U+00FF, or empty: CPython has each of these texts once.
+bool is_single(std::string_view text) noexcept {
+  constexpr unsigned char kLastLead = 0xc3;
+  return text.size() < 2 ||
+         (text.size() == 2 && static_cast<unsigned char>(text[0]) <= kLastLead && !is_ascii(text));
 }
 
 /// The literals that a file's own ids name, so that new ids can name the same objects.
@@ -52,6 +60,31 @@ Draft::State::State(std::shared_ptr<const Graph> graph, SavedForm saved)
       root(base->document().root()) {
   adopt_literals(*base, names);
   names.prepare(builder);
+}
+
+Ref Draft::State::text(std::string_view text) {
+  if (!is_single(text)) return builder.add_decoded_text(NodeKind::string, text);
+  if (!knows_singles) adopt_singles();
+  const auto [place, is_new] = singles.try_emplace(std::string(text), kNone);
+  if (is_new) place->second = builder.add_decoded_text(NodeKind::string, text);
+  return place->second;
+}
+
+/// Keys of storages are made anew by each save, and are no program's texts.
+void Draft::State::adopt_singles() {
+  knows_singles = true;
+  if (base == nullptr) return;
+  const Document& nodes = base->document();
+  std::unordered_set<std::uint32_t> keys;
+  for (std::uint32_t i = 0; i < nodes.node_count(); ++i) {
+    if (base->form(node_ref(i)) != Form::storage) continue;
+    keys.insert(bits_of(nodes.items(nodes.persistent_id(node_ref(i)))[2]));
+  }
+  for (std::uint32_t i = 0; i < nodes.node_count(); ++i) {
+    const Ref node = node_ref(i);
+    if (!nodes.is(node, NodeKind::string) || !is_single(nodes.text(node))) continue;
+    if (!keys.contains(i)) singles.try_emplace(std::string(nodes.text(node)), node);
+  }
 }
 
 void Draft::State::settle(Ref container) {
@@ -88,9 +121,7 @@ Ref Draft::ref(const Item& item) {
     Ref operator()(bool value) const { return boolean_ref(value); }
     Ref operator()(std::int64_t value) const { return builder.add_integer(value); }
     Ref operator()(double value) const { return builder.add_real(value); }
-    Ref operator()(std::string_view text) const {
-      return builder.add_decoded_text(NodeKind::string, text);
-    }
+    Ref operator()(std::string_view text) const { return draft.state_->text(text); }
     Ref operator()(const Tensor& tensor) const {
       State& state = *draft.state_;
       const bool wants_swapped = state.form.is_big_endian;
@@ -149,6 +180,16 @@ Object Draft::bytes(std::span<const std::byte> content) {
   if (text.empty()) return call(builtin("bytes"));
   return call(global("_codecs", "encode"),
               {std::string_view(*decode_byte_string("latin1", text)), literal("latin1")});
+}
+
+Object Draft::integer(std::string_view digits) {
+  const auto integer = read_integer_text(digits, IntegerRule::decimal);
+  if (!integer) refuse("this is no integer");
+  if (integer->digits.size() > Limits{}.max_integer_digits) {
+    fail(ErrorCode::limit, {}, "an integer of {} digits, {} are allowed", integer->digits.size(),
+         Limits{}.max_integer_digits);
+  }
+  return object(state_->builder.add_decoded_long(to_twos_complement(*integer)));
 }
 
 Object Draft::builtin(std::string_view name) {

@@ -9,6 +9,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "flambeau/archive.h"
 #include "flambeau/draft.h"
 #include "flambeau/save.h"
 #include "pickle/document_builder.h"
@@ -30,6 +31,8 @@ struct SavedForm {
   std::string version = "3\n";
   /// Whether the record `byteorder` stands behind `version`.
   bool byteorder_is_late = false;
+  /// The file itself, or null; the graph keeps it alive.
+  const ArchiveReader* archive = nullptr;
 };
 
 struct Draft::State {
@@ -38,6 +41,8 @@ struct Draft::State {
   State(std::shared_ptr<const Graph> graph, SavedForm form);
 
   const Document& document() const noexcept { return builder.document(); }
+  /// The node of a new text.
+  Ref text(std::string_view text);
   /// Dicts to which keys were added are given each key once.
   void settle(Ref container);
   void settle_all();
@@ -56,6 +61,12 @@ struct Draft::State {
   std::vector<Tensor> tensors;
   std::map<std::string, Ref, std::less<>> literals;
   std::unordered_set<std::uint32_t> unsettled;
+  /// Texts that CPython has once, and whether those of the file are among them.
+  std::map<std::string, Ref, std::less<>> singles;
+  bool knows_singles = false;
+
+ private:
+  void adopt_singles();
 };
 
 }  // namespace flambeau

@@ -20,6 +20,10 @@ constexpr std::uint32_t kEnd = UINT32_MAX - 1;
 
 }  // namespace
 
+std::uint64_t most_visits(const Graph& graph) noexcept {
+  return kFreeVisits + kVisitsPerNode * graph.document().node_count();
+}
+
 Listing::Listing(const Graph& graph)
     : graph_(graph),
       rows_(page_memory()),
@@ -38,7 +42,7 @@ Listing::Listing(const Graph& graph)
 /// them, and a nest a name for each depth, so rows and names count.
 void Listing::walk(bool first_paths_only) {
   const Document& document = graph_.document();
-  const std::uint64_t most_visits = kFreeVisits + kVisitsPerNode * document.node_count();
+  const std::uint64_t most_visits = flambeau::most_visits(graph_);
   const std::uint64_t most_bytes = text_budget(graph_);
   first_paths_only_ = first_paths_only;
   visits_ = 0;

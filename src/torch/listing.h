@@ -14,6 +14,9 @@
 
 namespace flambeau {
 
+/// How many containers are entered before each is entered once.
+std::uint64_t most_visits(const Graph& graph) noexcept;
+
 /// One row for each path to a tensor, in the order in which the pickle first meets them. Names are
 /// views of the pickle or of the listing's arena; paths are spelled when they are asked for.
 class Listing {

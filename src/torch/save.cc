@@ -136,10 +136,12 @@ void ArchivePlan::check_sources() const {
 
 SaveReport ArchivePlan::write(Sink& sink) {
   report_.size = size();
-  writer_.finish(
-      sink, {.threads = options_.threads, .progress = options_.progress, .stop = options_.stop});
+  writer_.finish(sink, {.threads = options_.threads,
+                        .progress = options_.progress,
+                        .stop = options_.stop,
+                        .predecessor = form_.archive});
   check_sources();
-  sink.commit();
+  report_.durable = sink.commit();
   return report_;
 }
 

@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/bytes.h"
 #include "base/fail.h"
 #include "flambeau/archive.h"
 #include "io/parallel.h"
@@ -97,6 +98,25 @@ std::string make_id(const RecordPlan& plan) {
   return id.text();
 }
 
+/// The half of the id that an archive of the same names has; empty where there is none.
+std::string names_half(const RecordPlan& plan, const ArchiveReader& archive) {
+  const std::size_t count = plan.records().size();
+  constexpr std::size_t kHalf = kIdSize / 2;
+  const auto name = [&](std::size_t i) {
+    const std::string_view full = archive.record(i).name;
+    return full.substr(std::min(archive.folder().size() + 1, full.size()));
+  };
+  if (archive.folder().empty() || archive.size() != count + 1 || name(count) != kIdName) return {};
+  for (std::size_t i = 0; i < count; ++i) {
+    if (name(i) != plan.name_in_folder(plan.records()[i])) return {};
+  }
+  if (archive.record(count).size != kIdSize) return {};
+  const Block id = archive.read(count);
+  const std::string_view half = as_text(id.bytes).substr(0, kHalf);
+  if (half.find_first_not_of("0123456789") != std::string_view::npos) return {};
+  return std::string(half);
+}
+
 /// One run of `finish`.
 class Writing {
  public:
@@ -163,7 +183,11 @@ class Writing {
   }
 
   void write_id(Gathering& gathering) {
-    const std::string id = make_id(plan_);
+    std::string id = make_id(plan_);
+    if (options_.predecessor != nullptr) {
+      const std::string half = names_half(plan_, *options_.predecessor);
+      id.replace(0, half.size(), half);
+    }
     PlannedRecord& record = plan_.add(kIdName, id.size());
     record.bytes = as_bytes(id).data();
     records_.write(record, gathering);

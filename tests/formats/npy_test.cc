@@ -25,7 +25,7 @@ using testing::whole_of;
 class Memory final : public Sink {
  public:
   void write(std::span<const std::byte> bytes) override { text += as_text(bytes); }
-  void commit() override {}
+  bool commit() override { return true; }
 
   std::string text;
 };

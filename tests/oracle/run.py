@@ -9,7 +9,7 @@ import sys
 import unittest
 
 SKIPPED = 77
-NEED_TORCH = ("test_ls", "test_fresh", "test_built", "test_resave")
+NEED_TORCH = ("test_ls", "test_fresh", "test_built", "test_resave", "test_edit")
 
 
 def main():

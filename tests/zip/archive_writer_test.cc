@@ -114,7 +114,7 @@ class SparseSink final : public Sink {
     const std::uint64_t last = offset + bytes.size() - kept;
     if (kept < bytes.size()) pieces_[last] = std::string(as_text(bytes.last(kept)));
   }
-  void commit() override {}
+  bool commit() override { return true; }
 
   /// Writes it to a file with holes.
   void write_file(const std::string& path) const {
