@@ -35,9 +35,12 @@ std::uint64_t xor_words(std::span<const std::byte> bytes) {
   std::uint64_t lanes[8] = {};
   std::size_t at = 0;
   for (; at + sizeof lanes <= bytes.size(); at += sizeof lanes) {
-    std::uint64_t words[8];
-    std::memcpy(words, bytes.data() + at, sizeof words);
-    for (std::size_t i = 0; i < 8; ++i) lanes[i] ^= words[i];
+    for (std::size_t i = 0; i < 8; ++i) {
+      // Word by word, so that the compiler keeps them in registers.
+      std::uint64_t word = 0;
+      std::memcpy(&word, bytes.data() + at + i * sizeof word, sizeof word);
+      lanes[i] ^= word;
+    }
   }
   std::uint64_t result = 0;
   for (const std::uint64_t lane : lanes) result ^= lane;
