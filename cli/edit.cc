@@ -8,6 +8,7 @@
 #include "flambeau/edit.h"
 #include "flambeau/save.h"
 #include "json_writer.h"
+#include "lookup.h"
 #include "save_options.h"
 #include "session.h"
 #include "text.h"
@@ -66,14 +67,12 @@ int run_edit(Session& session) {
   if (!wrong) wrong = split("set", session.arguments.set, edits.set);
   if (wrong) return session.refuse(ErrorCode::usage, *wrong);
   if (!session.arguments.force) session.arguments.strict = true;
-  Draft draft(session.open());
-  EditReport edited;
-  try {
-    edited = edit(draft, edits);
-  } catch (const Error& error) {
-    // A name that is not there is an answer.
-    return session.refuse(error, error.code() == ErrorCode::not_found ? kNegative : kFailed);
+  const Checkpoint& file = session.open();
+  for (const auto& [name, new_name] : edits.rename) {
+    if (!file.value(name)) return refuse_unknown(session, file, name);
   }
+  Draft draft(file);
+  const EditReport edited = edit(draft, edits);
   const SaveReport saved =
       save(session.arguments.names.front(), draft, save_options(session.arguments));
   report(session, edited, saved);

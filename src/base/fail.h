@@ -48,6 +48,17 @@ decltype(auto) with_context(std::string_view where, F&& f) {
   }
 }
 
+/// What `f` gives; nothing where it fails with that code.
+template <typename F>
+auto unless(ErrorCode code, F&& f) -> std::optional<decltype(f())> {
+  try {
+    return std::forward<F>(f)();
+  } catch (const Error& error) {
+    if (error.code() != code) raise(error);
+    return std::nullopt;
+  }
+}
+
 /// Runs `f`; an `Error` about `where` that leaves it without an offset gets the one that
 /// `offset_of()` gives, a `std::optional<std::uint64_t>`, which is asked only then.
 template <typename F, typename OffsetOf>

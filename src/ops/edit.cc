@@ -297,11 +297,12 @@ const Target& Editor::only(const Wanted& wanted) const {
 
 /// The one key that stands in the brackets.
 Object Editor::subscript(std::string_view rest) {
-  try {
-    return draft_.parse(rest.substr(1, rest.size() - 2));
-  } catch (const Error&) {
+  const auto key =
+      unless(ErrorCode::usage, [&] { return draft_.parse(rest.substr(1, rest.size() - 2)); });
+  if (!key) {
     fail(ErrorCode::not_found, {}, "nothing is named so that {} could stand behind it", rest);
   }
+  return *key;
 }
 
 /// A key of the same sort as the others: an integer where they are integers.

@@ -209,7 +209,7 @@ class Edit(unittest.TestCase):
                 (2, ["--rename", "['a']['b']=['c']"], "does not begin with '['a']'"),
                 (2, ["--drop", "d.(0)"], "is an argument"),
                 (2, ["--rename", "c"], "--rename needs a name"),
-                (1, ["--set", "['x']['y']=1"], "nothing is named"),
+                (2, ["--set", "['x']['y']=1"], "nothing is named"),
                 (2, ["--drop", "a", "--set", "['a']['b']=1"], "in ['a'], which is dropped"),
                 (2, ["--set", "c=nan"], "texts stand in quotes")):
             done = self.edit(*options)
