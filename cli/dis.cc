@@ -1,5 +1,8 @@
 // `flambeau dis`: the pickle of a checkpoint, or a bare one, as Python's pickletools prints it. The
 // lines come out as they are decoded, so that a broken pickle shows what it did before it broke.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <string>
 
 #include "command.h"
@@ -71,6 +74,25 @@ int run_on_archive(Session& session, SourcePtr source, std::string_view name) {
   return disassemble_to(session, pickle);
 }
 
+// Pickles of a stream follow each other; the fourth is the object's.
+int run_on_stream(Session& session, const SourcePtr& source, std::string_view name) {
+  constexpr std::string_view kNames[] = {"magic", "version", "system", "object", "keys"};
+  if (name.empty()) name = "object";
+  const Block all = source->view(0, source->size());
+  std::size_t at = 0;
+  for (const std::string_view each : kNames) {
+    const auto rest = all.bytes.subspan(at);
+    if (each == name) return disassemble_to(session, {{rest, all.owner}, std::string(name)});
+    InstructionReader reader(rest, each);
+    for (Instruction ins; reader.next(ins);) {
+    }
+    at += reader.offset();
+  }
+  return session.refuse(ErrorCode::not_found,
+                        fmt::format("the pickles of a stream are {}", fmt::join(kNames, ", ")),
+                        kNegative);
+}
+
 }  // namespace
 
 // No `Session::open`: see `run_on_archive`.
@@ -80,6 +102,7 @@ int run_dis(Session& session) {
   if (is_archive(*source)) {
     return run_on_archive(session, std::move(source), record.empty() ? kPickleRecord : record);
   }
+  if (is_stream(*source)) return run_on_stream(session, source, record);
   if (!record.empty()) {
     return session.refuse(ErrorCode::usage, "--record needs an archive; this is a bare pickle");
   }

@@ -52,7 +52,8 @@ void write_document(Session& session, const Listing& listing, const Digests* dig
   for (std::size_t row = 0; row < listing.rows.size(); ++row) {
     const NamedTensor& entry = listing.entry(row);
     json.raw().put('\n');
-    rows.write_named(entry.name, file.path(listing.rows[row]), entry.tensor);
+    const std::size_t index = listing.rows[row];
+    rows.write_named(entry.name, file.path(index), entry.tensor, file.record(index));
   }
   json.end_array();
   json.end_object();

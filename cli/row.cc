@@ -36,11 +36,16 @@ std::size_t RowWriter::write(const Tensor& tensor) {
   return deepest_;
 }
 
-void RowWriter::write_named(std::string_view name, std::string_view path, const Tensor& tensor) {
+void RowWriter::write_named(std::string_view name, std::string_view path, const Tensor& tensor,
+                            std::string_view record) {
   out_.append("{\"name\":");
   append_json_string(out_, name);
   out_.append(",\"path\":");
   append_json_string(out_, path);
+  if (!record.empty()) {
+    out_.append(",\"record\":");
+    append_json_string(out_, record);
+  }
   out_.put(',');
   write_rest(tensor);
 }

@@ -24,7 +24,9 @@ class RowWriter {
 
   /// Gives back how deep arrays and objects are nested in the row.
   std::size_t write(const Tensor& tensor);
-  void write_named(std::string_view name, std::string_view path, const Tensor& tensor);
+  /// `record` is the pickle's, where that is not the object's own.
+  void write_named(std::string_view name, std::string_view path, const Tensor& tensor,
+                   std::string_view record = {});
 
   /// What stopped a row: tensors inside tensors, shared at every level, could multiply without end.
   /// Nothing where all rows are whole.

@@ -21,7 +21,8 @@ void warn_of_crash(std::string_view out) {
 
 SaveOptions save_options(const Arguments& arguments) {
   SaveOptions options;
-  for (const Layout layout : {Layout::torch_1_6, Layout::torch_2_1, Layout::torch_2_7}) {
+  for (const Layout layout :
+       {Layout::legacy, Layout::torch_1_6, Layout::torch_2_1, Layout::torch_2_7}) {
     if (arguments.layout == to_string(layout)) options.layout = layout;
   }
   options.alignment = arguments.alignment;

@@ -50,7 +50,8 @@ void write_error_object(Output& out, const Error& error, std::string_view where)
 // A zip is read from its end, so the whole stream is needed; but what begins as something else is
 // refused by its beginning, as a stream may have no end.
 SourcePtr read_checkpoint_stream() {
-  return read_stream(terminal::kInput, std::string(kStandardInput), {.wants_more = is_archive});
+  return read_stream(terminal::kInput, std::string(kStandardInput),
+                     {.wants_more = may_be_checkpoint});
 }
 
 }  // namespace

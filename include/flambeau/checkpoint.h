@@ -49,13 +49,21 @@ struct OpenOptions {
 
 /// The kinds of files, spelled as the command line spells them.
 enum class Container : std::uint8_t {
-  zip
+  zip,     ///< torch.save since 1.4
+  legacy,  ///< torch.save before 1.6, and since then where it is asked for: a stream of pickles
+  torchscript,  ///< torch.jit.save
+  lite,         ///< the same with bytecode, for mobile devices
+  torch_cpp,    ///< torch::save of libtorch
 };
 std::string_view to_string(Container container) noexcept;
 
 /// Whether the source begins as a zip archive does, which may hold any kind of checkpoint: what
 /// `Checkpoint::open` looks at first. Error: `io`.
 bool is_archive(const Source& source);
+/// Whether it begins as a stream of the format before 1.6 does. Error: `io`.
+bool is_stream(const Source& source);
+/// Whether the first bytes are those of a file that `Checkpoint::open` reads. Error: `io`.
+bool may_be_checkpoint(const Source& source);
 
 /// Facts about the file as a whole.
 struct FileFacts {
@@ -135,6 +143,9 @@ class Checkpoint {
   std::span<const NamedTensor> tensors() const&& = delete;
   /// The Python expression that leads to entry `index` from the loaded object: `['model']['w'][0]`.
   std::string path(std::size_t index) const;
+  /// The record whose pickle holds entry `index`, where that is not the object's own:
+  /// "constants.pkl" of TorchScript archives, whose entries follow the object's.
+  std::string_view record(std::size_t index) const noexcept;
   /// Whether containers were entered once instead of at every path, because shared containers in
   /// shared containers would have multiplied past 1,000,000 + 16 × nodes visits, or names and rows
   /// past 256 MiB and 64 times the pickle.

@@ -25,8 +25,10 @@ namespace flambeau {
 
 class Checkpoint;
 
-/// The order and choice of records in the archive, by the releases of PyTorch that write it.
+/// The order and choice of records in the archive, by the releases of PyTorch that write it; or no
+/// archive.
 enum class Layout : std::uint8_t {
+  legacy,     ///< before 1.6: a stream of pickles, without checksums
   torch_1_6,  ///< 1.6 to 2.0: data.pkl, storages by the text of their keys, version
   torch_2_1,  ///< 2.1 to 2.6: with byteorder and serialization_id
   torch_2_7,  ///< 2.7 on: with .format_version and .storage_alignment, storages as they are met
@@ -38,6 +40,7 @@ std::string_view to_string(Layout layout) noexcept;
 /// it.
 struct SaveOptions {
   std::optional<Layout> layout{};
+  // The next three are for archives; `usage` where a stream is to be written.
   /// Of every record's data, in bytes: 1 to 65,536. PyTorch's default is 64.
   std::optional<std::uint64_t> alignment{};
   /// Whether records get a CRC-32.

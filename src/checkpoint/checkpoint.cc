@@ -3,15 +3,27 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/fail.h"
 #include "checkpoint/detect.h"
 #include "checkpoint/state.h"
+#include "torch/stream_loader.h"
+#include "torch/zip_loader.h"
 
 namespace flambeau {
 
-std::string_view to_string(Container) noexcept { return "zip"; }
+std::string_view to_string(Container container) noexcept {
+  switch (container) {
+    case Container::zip: return "zip";
+    case Container::legacy: return "legacy";
+    case Container::torchscript: return "torchscript";
+    case Container::lite: return "lite";
+    case Container::torch_cpp: return "torch_cpp";
+  }
+  return "";
+}
 
 namespace {
 
@@ -24,18 +36,47 @@ namespace {
   fail(ErrorCode::not_a_checkpoint, {}, "this is {}", found.description);
 }
 
+/// libtorch's `torch::save` makes a class `__torch__.Module` for whatever it saves.
+bool is_of_cpp(const Loaded& loaded) {
+  const auto [module, name] =
+      Value(loaded.graph.get(), loaded.graph->document().root()).global_name();
+  return module == "__torch__" && name == "Module";
+}
+
+void load_archive(Checkpoint::State& state, const LoadOptions& options) {
+  ArchiveReader archive(state.source, {.limits = options.limits, .strict = options.strict});
+  const Sniffed found = sniff_archive(archive);
+  if (found.kind == FileKind::other) refuse(found);
+  if (found.kind == FileKind::zip) {
+    state.loaded = load_zip(std::move(archive), options);
+    return;
+  }
+  const bool is_lite = archive.find("bytecode.pkl").has_value();
+  state.loaded = load_script(std::move(archive), options);
+  state.container = is_lite                   ? Container::lite
+                    : is_of_cpp(state.loaded) ? Container::torch_cpp
+                                              : Container::torchscript;
+}
+
 /// Content decides, in three steps: first bytes, records, pickle.
-LoadedZip load(const SourcePtr& source, const OpenOptions& options) {
-  const Sniffed found = sniff(*source);
-  if (found.kind != FileKind::zip) refuse(found);
-  ArchiveReader archive(source, {.limits = options.limits, .strict = options.strict});
-  if (const auto other = sniff_archive(archive)) refuse(*other);
-  return load_zip(std::move(archive), {.limits = options.limits,
-                                       .verify = options.verify,
-                                       .strict = options.strict,
-                                       .encoding = options.encoding,
-                                       .map_location = options.map_location,
-                                       .devices = options.devices});
+void load(Checkpoint::State& state) {
+  const OpenOptions& options = state.options;
+  const LoadOptions load_options = {.limits = options.limits,
+                                    .verify = options.verify,
+                                    .strict = options.strict,
+                                    .encoding = options.encoding,
+                                    .map_location = options.map_location,
+                                    .devices = options.devices};
+  const Sniffed found = sniff(*state.source);
+  switch (found.kind) {
+    case FileKind::zip:
+    case FileKind::script: return load_archive(state, load_options);
+    case FileKind::stream:
+      state.container = Container::legacy;
+      state.loaded = load_stream(state.source, load_options);
+      return;
+    case FileKind::other: refuse(found);
+  }
 }
 
 }  // namespace
@@ -51,9 +92,9 @@ Checkpoint Checkpoint::open(SourcePtr source, const OpenOptions& options) {
   state->options = options;
   state->source = std::move(source);
   with_context(state->source->name(), [&] {
-    state->zip = load(state->source, options);
-    state->producer = producer_of(state->zip.storages->archive(), *state->zip.storages);
-    state->listing = std::make_unique<Listing>(*state->zip.graph);
+    load(*state);
+    state->producer = producer_of(state->loaded);
+    state->list();
   });
   return Checkpoint(std::move(state));
 }
@@ -66,18 +107,47 @@ Checkpoint Checkpoint::from_memory(std::span<const std::byte> bytes, const OpenO
   return open(borrow_memory(bytes), options);
 }
 
-std::span<const NamedTensor> Checkpoint::tensors() const& noexcept {
-  return state_->listing->rows();
+void Checkpoint::State::list() {
+  listings.push_back(std::make_unique<Listing>(*loaded.graph));
+  for (const MorePickle& more : loaded.more) {
+    listings.push_back(std::make_unique<Listing>(*more.graph, more.prefix));
+    if (listings.back()->rows().empty()) continue;
+    const auto rows = this->rows();
+    if (joined.empty()) joined.assign(rows.begin(), rows.end());
+    const auto added = listings.back()->rows();
+    joined.insert(joined.end(), added.begin(), added.end());
+  }
 }
 
-std::string Checkpoint::path(std::size_t index) const { return state_->listing->path(index); }
+std::pair<std::size_t, std::size_t> Checkpoint::State::find_row(std::size_t index) const noexcept {
+  std::size_t pickle = 0;
+  while (index >= listings[pickle]->rows().size()) index -= listings[pickle++]->rows().size();
+  return {pickle, index};
+}
 
-bool Checkpoint::first_paths_only() const noexcept { return state_->listing->first_paths_only(); }
+std::string Checkpoint::State::path(std::size_t index) const {
+  const auto [pickle, row] = find_row(index);
+  return listings[pickle]->path(row);
+}
+
+std::span<const NamedTensor> Checkpoint::tensors() const& noexcept { return state_->rows(); }
+
+std::string Checkpoint::path(std::size_t index) const { return state_->path(index); }
+
+std::string_view Checkpoint::record(std::size_t index) const noexcept {
+  const auto [pickle, row] = state_->find_row(index);
+  return pickle == 0 ? std::string_view() : state_->loaded.more[pickle - 1].record;
+}
+
+bool Checkpoint::first_paths_only() const noexcept {
+  return std::any_of(state_->listings.begin(), state_->listings.end(),
+                     [](const auto& listing) { return listing->first_paths_only(); });
+}
 
 /// Made at the first question, from whatever thread asks it. The keys are the listing's own texts.
 const Checkpoint::State::Index& Checkpoint::State::names() const {
   std::call_once(names_once_, [&] {
-    const auto tensors = listing->rows();
+    const auto tensors = rows();
     names_.by_name.reserve(tensors.size());
     for (std::size_t i = 0; i < tensors.size(); ++i) {
       const auto [known, is_new] = names_.by_name.try_emplace(tensors[i].name, i);
@@ -94,7 +164,9 @@ const Checkpoint::State::Index& Checkpoint::State::names() const {
 /// one.
 const std::unordered_map<std::string, std::size_t>& Checkpoint::State::paths() const {
   std::call_once(paths_once_, [&] {
-    for (std::size_t i = 0; i < listing->rows().size(); ++i) paths_.emplace(listing->path(i), i);
+    // Paths in other pickles than the object's start at those.
+    const std::size_t count = listings.front()->rows().size();
+    for (std::size_t i = 0; i < count; ++i) paths_.emplace(path(i), i);
   });
   return paths_;
 }
@@ -108,13 +180,13 @@ const Tensor* Checkpoint::find(std::string_view name) const& {
     fail(ErrorCode::ambiguous, {state_->source->name()}, "{} is the name of {}", name, all);
   }
   if (const auto found = names.by_name.find(name); found != names.by_name.end()) {
-    return &state_->listing->rows()[found->second].tensor;
+    return &state_->rows()[found->second].tensor;
   }
   // Every step of a path begins with one of these; names are not worth an index of paths.
   const bool is_path = name.starts_with('[') || name.starts_with('.') || name.starts_with('(');
   if (!is_path) return nullptr;
   const auto found = state_->paths().find(std::string(name));
-  return found == state_->paths().end() ? nullptr : &state_->listing->rows()[found->second].tensor;
+  return found == state_->paths().end() ? nullptr : &state_->rows()[found->second].tensor;
 }
 
 const Tensor& Checkpoint::tensor(std::string_view name) const& {
@@ -126,41 +198,60 @@ const Tensor& Checkpoint::tensor(std::string_view name) const& {
 }
 
 Value Checkpoint::root() const& noexcept {
-  const Graph& graph = *state_->zip.graph;
+  const Graph& graph = *state_->loaded.graph;
   return {&graph, graph.document().root()};
 }
 
 namespace {
 
+/// A value and the graph that it is of.
+struct FoundValue {
+  const Graph* graph;
+  Found found;
+};
+
+/// The values of that name in the object's pickle, else in those beside it.
+std::pair<const Graph*, std::vector<Found>> find_all(const Loaded& loaded, std::string_view name) {
+  auto found = find_values(*loaded.graph, name);
+  if (!found.empty()) return {loaded.graph.get(), std::move(found)};
+  for (const MorePickle& more : loaded.more) {
+    if (name == more.prefix) return {more.graph.get(), find_values(*more.graph, {})};
+    if (!name.starts_with(more.prefix + ".")) continue;
+    found = find_values(*more.graph, name.substr(more.prefix.size() + 1));
+    if (!found.empty()) return {more.graph.get(), std::move(found)};
+  }
+  return {loaded.graph.get(), {}};
+}
+
 /// The only value of that name; `source` is named where there are several.
-std::optional<Found> find_value(const Graph& graph, std::string_view name, const Source& source) {
-  auto found = find_values(graph, name);
+std::optional<FoundValue> find_value(const Loaded& loaded, std::string_view name,
+                                     const Source& source) {
+  auto [graph, found] = find_all(loaded, name);
   if (found.empty()) return std::nullopt;
   if (found.size() > 1) {
     std::string all;
     for (const Found& each : found) all += (all.empty() ? "" : ", ") + each.path;
     fail(ErrorCode::ambiguous, {source.name()}, "{} is the name of {}", name, all);
   }
-  return std::move(found.front());
+  return FoundValue{graph, std::move(found.front())};
 }
 
 }  // namespace
 
 /// Unlike names of tensors, these are searched for, not indexed: any value may be meant.
 Value Checkpoint::value(std::string_view name_or_path) const& {
-  const Graph& graph = *state_->zip.graph;
-  const auto found = find_value(graph, name_or_path, *state_->source);
-  return found ? Value(&graph, found->value) : Value();
+  const auto found = find_value(state_->loaded, name_or_path, *state_->source);
+  return found ? Value(found->graph, found->found.value) : Value();
 }
 
 std::string Checkpoint::value_path(std::string_view name_or_path) const {
-  auto found = find_value(*state_->zip.graph, name_or_path, *state_->source);
-  return found ? std::move(found->path) : std::string();
+  auto found = find_value(state_->loaded, name_or_path, *state_->source);
+  return found ? std::move(found->found.path) : std::string();
 }
 
 Container Checkpoint::container() const noexcept { return state_->container; }
 std::string_view Checkpoint::producer() const noexcept { return state_->producer; }
-std::string_view Checkpoint::byteorder() const noexcept { return state_->zip.byteorder; }
+std::string_view Checkpoint::byteorder() const noexcept { return state_->loaded.byteorder; }
 const SourcePtr& Checkpoint::source() const noexcept { return state_->source; }
 
 }  // namespace flambeau

@@ -31,16 +31,6 @@ constexpr std::array kSignatures = {
     Signature{0, "PYTORCH1"sv, "a preview format of PyTorch before 1.0, which nothing reads", true},
     Signature{4, "PTMF"sv, "a mobile module in a flatbuffer", true},
     Signature{4, "ET12"sv, "an ExecuTorch program", true},
-    // A pickle of the long 0x1950a86a20f9469cfc6c (torch/serialization.py, MAGIC_NUMBER), which is
-    // the first of a stream of pickles: LONG1 behind PROTO and, from protocol 4 on, FRAME.
-    Signature{0, "\x80\x02\x8a\x0al\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19\x2e"sv,
-              "a torch.save file of the format before PyTorch 1.6", true},
-    Signature{0, "\x80\x03\x8a\x0al\xfc\x9c"sv,
-              "a torch.save file of the format before PyTorch 1.6", true},
-    Signature{0, "\x80\x04\x95\x0d\0\0\0\0\0\0\0\x8a\x0al\xfc\x9c"sv,
-              "a torch.save file of the format before PyTorch 1.6", true},
-    Signature{0, "\x80\x05\x95\x0d\0\0\0\0\0\0\0\x8a\x0al\xfc\x9c"sv,
-              "a torch.save file of the format before PyTorch 1.6", true},
     // The header of the first member (POSIX, pax: ustar Interchange Format).
     Signature{257, "ustar"sv, "a tar archive: unpack it first, unless it is from PyTorch 0.1",
               true},
@@ -125,6 +115,17 @@ bool is_pickle(std::string_view head) {
   return head.size() >= 2 && head[0] == '\x80' && head[1] >= 2 && head[1] <= 5;
 }
 
+/// A pickle of the long 0x1950a86a20f9469cfc6c (torch/serialization.py, MAGIC_NUMBER): LONG1 behind
+/// PROTO and, from protocol 4 on, FRAME; in protocols 0 and 1, which have no LONG1, its digits.
+bool begins_stream(std::string_view head) {
+  constexpr std::string_view kDigits = "L119547037146038801333356L\n.";
+  if (head.starts_with(kDigits)) return true;
+  if (!is_pickle(head)) return false;
+  constexpr std::size_t kFrame = 9;
+  head.remove_prefix(head[1] >= 4 && head.size() > 2 && head[2] == '\x95' ? 2 + kFrame : 2);
+  return head.starts_with("\x8a\x0al\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"sv);
+}
+
 /// A zip behind something else: the first local header, where it can be seen.
 std::optional<Sniffed> sniff_late_zip(std::string_view head) {
   const auto at = head.find("PK\x03\x04");
@@ -147,6 +148,7 @@ Sniffed sniff_head(std::string_view head, std::uint64_t size) {
       return {FileKind::other, std::string(each.description), each.is_torch};
     }
   }
+  if (begins_stream(head)) return {FileKind::stream, {}, false};
   if (auto lfs = sniff_lfs(head)) return *lfs;
   if (auto markup = sniff_markup(head)) return *markup;
   if (auto safetensors = sniff_safetensors(head, size)) return *safetensors;
@@ -169,6 +171,8 @@ Sniffed sniff(const Source& source) {
 }
 
 bool is_archive(const Source& source) { return sniff(source).kind == FileKind::zip; }
+bool is_stream(const Source& source) { return sniff(source).kind == FileKind::stream; }
+bool may_be_checkpoint(const Source& source) { return sniff(source).kind != FileKind::other; }
 
 namespace {
 
@@ -199,25 +203,26 @@ Sniffed torch_kind(std::string_view description) {
 }  // namespace
 
 /// Other writers of PyTorch put a `data.pkl` there, too, so their own records are looked for first.
-std::optional<Sniffed> sniff_archive(const ArchiveReader& archive) {
+Sniffed sniff_archive(const ArchiveReader& archive) {
   if (archive.find(".data/extern_modules")) return torch_kind("a torch.package archive");
   if (archive.find("archive_format")) return torch_kind("a torch.export program (.pt2)");
-  if (archive.find("constants.pkl")) return torch_kind("a TorchScript archive (torch.jit.save)");
+  const bool has_pickle = archive.find("data.pkl").has_value();
+  if (has_pickle && archive.find("constants.pkl")) return {FileKind::script, {}, true};
   if (archive.find("model.json")) return torch_kind("a TorchScript archive of PyTorch 1.0 to 1.3");
-  if (archive.find("data.pkl")) return std::nullopt;
+  if (has_pickle) return {FileKind::zip, {}, true};
   if (has_record_ending(archive, "serialized_exported_program.json")) {
     return torch_kind("a torch.export program (.pt2)");
   }
-  if (archive.size() == 0) return Sniffed{FileKind::other, "an empty zip archive", false};
+  if (archive.size() == 0) return {FileKind::other, "an empty zip archive", false};
   if (has_record_ending(archive, ".npy")) {
-    return Sniffed{FileKind::other, "a numpy archive (.npz)", false};
+    return {FileKind::other, "a numpy archive (.npz)", false};
   }
   if (const auto inner = wrapped_checkpoint(archive)) {
-    return Sniffed{
-        FileKind::other,
-        fmt::format("a zip archive that holds {}: unzip it first", escape_controls(*inner)), false};
+    return {FileKind::other,
+            fmt::format("a zip archive that holds {}: unzip it first", escape_controls(*inner)),
+            false};
   }
-  return Sniffed{FileKind::other, "a zip archive without a data.pkl", false};
+  return {FileKind::other, "a zip archive without a data.pkl", false};
 }
 
 }  // namespace flambeau

@@ -12,7 +12,9 @@ namespace flambeau {
 
 enum class FileKind : std::uint8_t {
   zip,
-  other,  ///< see `description`
+  stream,  ///< torch.save before 1.6
+  script,  ///< a zip of torch.jit.save or torch::save
+  other,   ///< see `description`
 };
 
 struct Sniffed {
@@ -26,8 +28,8 @@ struct Sniffed {
 /// Reads at most a few hundred bytes.
 Sniffed sniff(const Source& source);
 
-/// What a zip archive without `data.pkl` at its place, or with more than torch.save puts there, is;
-/// nothing where it is an archive of torch.save.
-std::optional<Sniffed> sniff_archive(const ArchiveReader& archive);
+/// What a zip archive is by its records: of torch.save, of others that can be read, or something
+/// else.
+Sniffed sniff_archive(const ArchiveReader& archive);
 
 }  // namespace flambeau

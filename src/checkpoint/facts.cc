@@ -29,19 +29,22 @@ bool has_address_keys(const ZipStorages& storages) {
 }  // namespace
 
 /// The newest trait decides.
-std::string producer_of(const ArchiveReader& archive, const ZipStorages& storages) {
+std::string producer_of(const Loaded& loaded) {
+  if (loaded.zip == nullptr) return "torch >= 0.2, as a stream";
+  const ArchiveReader& archive = loaded.zip->archive();
   if (archive.find(".format_version")) return "torch >= 2.7";
   if (archive.find(".data/serialization_id")) return "torch 2.1 to 2.6";
-  if (has_address_keys(storages)) return "torch 1.4 to 1.8";
+  if (has_address_keys(*loaded.zip)) return "torch 1.4 to 1.8";
   return "torch 1.6 to 2.0";
 }
 
 namespace {
 
-/// Whether tensors reach the rows. Parts have parts, and may share them: each set of parts is
-/// looked at once.
-std::vector<bool> reached_rows(const ZipStorages& storages, std::span<const NamedTensor> tensors) {
-  std::vector<bool> reached(storages.row_count());
+/// Whether tensors reach the rows of a table. Parts have parts, and may share them: each set of
+/// parts is looked at once.
+std::vector<bool> reached_rows(const StorageTable& storages, std::uint32_t row_count,
+                               std::span<const NamedTensor> tensors) {
+  std::vector<bool> reached(row_count);
   std::vector<const Tensor*> open;
   std::unordered_set<const TensorExtension*> seen;
   for (const NamedTensor& each : tensors) {
@@ -91,31 +94,50 @@ std::uint64_t common_alignment(const ZipStorages& storages) {
   return places == 0 ? 0 : std::uint64_t{1} << std::countr_zero(places);
 }
 
+/// A stream has no records but its storages.
+void add_stream_facts(const SourceStorages& storages, const std::vector<bool>& reached,
+                      FileFacts& facts) {
+  facts.has_checksums = false;
+  for (std::uint32_t i = 0; i < storages.row_count(); ++i) {
+    ++facts.storage_count;
+    facts.storage_bytes += storages.size(i);
+    if (reached[i]) continue;
+    ++facts.unreached_storages;
+    facts.unreached_bytes += storages.size(i);
+  }
+}
+
+void add_archive_facts(const ZipStorages& storages, const std::vector<bool>& reached,
+                       FileFacts& facts) {
+  const ArchiveReader& archive = storages.archive();
+  facts.record_count = archive.size();
+  facts.alignment = common_alignment(storages);
+  count_storages(storages, reached, facts);
+  facts.notes = archive.notes();
+  for (Note& note : archive.inspect_headers()) facts.notes.push_back(std::move(note));
+}
+
 }  // namespace
 
 /// Notes come in the order in which they are found: directory, local headers, loading.
 FileFacts Checkpoint::facts() const {
-  const ZipStorages& storages = *state_->zip.storages;
-  const ArchiveReader& archive = storages.archive();
+  const Loaded& loaded = state_->loaded;
   FileFacts facts;
   facts.container = state_->container;
   facts.producer = state_->producer;
-  facts.byteorder = state_->zip.byteorder;
-  facts.version = state_->zip.version;
+  facts.byteorder = loaded.byteorder;
+  facts.version = loaded.version;
   facts.file_size = state_->source->size();
-  facts.record_count = archive.size();
-  facts.alignment = common_alignment(storages);
-  facts.pickle_protocol = state_->zip.graph->document().protocol();
+  facts.pickle_protocol = loaded.graph->document().protocol();
+  const std::uint32_t rows = loaded.zip ? loaded.zip->row_count() : loaded.storages->row_count();
   // Tensors that were restored to devices do not say which storages of the file they had.
   const bool is_restored = state_->options.map_location.is_set() || state_->options.devices;
-  count_storages(storages,
-                 is_restored ? std::vector<bool>(storages.row_count(), true)
-                             : reached_rows(storages, tensors()),
-                 facts);
-  facts.notes = archive.notes();
-  for (Note& note : archive.inspect_headers()) facts.notes.push_back(std::move(note));
-  const auto& loading = state_->zip.notes;
-  facts.notes.insert(facts.notes.end(), loading.begin(), loading.end());
+  const std::vector<bool> reached = is_restored
+                                        ? std::vector<bool>(rows, true)
+                                        : reached_rows(*loaded.graph->storages(), rows, tensors());
+  if (loaded.zip) add_archive_facts(*loaded.zip, reached, facts);
+  if (loaded.storages) add_stream_facts(*loaded.storages, reached, facts);
+  facts.notes.insert(facts.notes.end(), loaded.notes.begin(), loaded.notes.end());
   return facts;
 }
 

@@ -10,7 +10,7 @@
 
 #include "flambeau/checkpoint.h"
 #include "torch/listing.h"
-#include "torch/zip_loader.h"
+#include "torch/loaded.h"
 
 namespace flambeau {
 
@@ -18,10 +18,20 @@ struct Checkpoint::State {
   OpenOptions options;
   SourcePtr source;
   Container container = Container::zip;
-  LoadedZip zip;
+  Loaded loaded;
   std::string producer;
-  std::unique_ptr<Listing> listing;
+  /// Of each pickle, the object's first.
+  std::vector<std::unique_ptr<Listing>> listings;
+  /// All rows, where there is more than one pickle with rows.
+  std::vector<NamedTensor> joined;
 
+  void list();
+  std::span<const NamedTensor> rows() const noexcept {
+    return joined.empty() ? listings.front()->rows() : std::span<const NamedTensor>(joined);
+  }
+  /// The pickle of a row, by its place, and the row within its listing.
+  std::pair<std::size_t, std::size_t> find_row(std::size_t index) const noexcept;
+  std::string path(std::size_t index) const;
   /// Entries by name and by path, made when the first name or path is asked for. Names that several
   /// paths share keep the first entry and are listed in `ambiguous`.
   struct Index {
@@ -38,8 +48,8 @@ struct Checkpoint::State {
   mutable std::unordered_map<std::string, std::size_t> paths_;
 };
 
-/// The releases that write archives of this layout, by the records they add (format.md of the
+/// The releases that write such files: of archives by the records they add (format.md of the
 /// documents, "record order").
-std::string producer_of(const ArchiveReader& archive, const ZipStorages& storages);
+std::string producer_of(const Loaded& loaded);
 
 }  // namespace flambeau

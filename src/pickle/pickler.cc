@@ -218,6 +218,7 @@ void Pickler::save_name(Ref name, std::string_view text) {
 
 void Pickler::save_persistent(Ref ref) {
   hooks_.persistent(ref);
+  if (hooks_.write_id(ref, *this)) return out_.op(Opcode::BINPERSID);
   push(ref, Phase::id);
   const Ref id = document_.persistent_id(ref);
   if (document_.is(id, NodeKind::tuple)) return open_tuple(id, true);

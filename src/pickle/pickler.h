@@ -36,6 +36,8 @@ class PicklerHooks {
   virtual ~PicklerHooks() = default;
   /// A persistent node's id is about to be written. Once for each time that it is.
   virtual void persistent(Ref) {}
+  /// Writes the persistent node's id in the place of its own, and says so.
+  virtual bool write_id(Ref, PickleWriter&) { return false; }
   /// The text to be written for a string node, if another than its own.
   virtual std::optional<std::string_view> text_of(Ref) { return std::nullopt; }
   /// Writes a node of the kind `outside`: all but the memo number of the whole.
@@ -45,7 +47,7 @@ class PicklerHooks {
 struct PicklerOptions {
   /// 1 to 5; 0 takes the document's own. Nodes that need a later protocol are `unsupported`.
   int protocol = 0;
-  Limits limits;
+  Limits limits{};
   PicklerHooks* hooks = nullptr;
   /// About how many bytes will be written: room for them is asked for at once.
   std::size_t expected_size = 0;

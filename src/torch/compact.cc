@@ -76,6 +76,7 @@ CompactGraph::CompactGraph(const GraphToSave& graph)
                .base = graph.base,
                .names = graph.names,
                .renumber = graph.renumber,
+               .is_stream = graph.is_stream,
                .limits = graph.limits} {
   visit_document();
   cut();
@@ -228,6 +229,8 @@ void CompactGraph::move_view(Ref object) {
   std::vector<Ref> new_id(old_id.begin(), old_id.end());
   const auto numel = (reach.end - reach.begin) / item_size(graph_.base->dtype(old_args[0]));
   new_id[4] = builder_.add_integer(static_cast<std::int64_t>(numel));
+  // Of a stream: offsets count from the storage's start now, whatever part of it was meant.
+  if (new_id.size() > 5) new_id[5] = kNone;
   builder_.replace_items(id, new_id);
 }
 

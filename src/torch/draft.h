@@ -15,6 +15,7 @@
 #include "pickle/document_builder.h"
 #include "pickle/step.h"
 #include "torch/graph.h"
+#include "torch/loaded.h"
 #include "torch/reduce.h"
 
 namespace flambeau {
@@ -33,6 +34,8 @@ struct SavedForm {
   bool byteorder_is_late = false;
   /// The file itself, or null; the graph keeps it alive.
   const ArchiveReader* archive = nullptr;
+  /// The other pickles of a stream, or null.
+  std::shared_ptr<const StreamFrame> stream{};
 };
 
 struct Draft::State {

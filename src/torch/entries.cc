@@ -44,7 +44,7 @@ class EntryWalk {
 void EntryWalk::spell(const Pending& at) {
   name_.resize(at.name_size);
   path_.resize(at.path_size);
-  if (at.container != graph_.document().root()) name_ += '.';
+  if (at.container != graph_.within(graph_.document().root())) name_ += '.';
   append_name(graph_, at.step, name_);
   append_path(graph_, at.step, path_);
 }
@@ -69,7 +69,7 @@ bool EntryWalk::run(std::uint64_t most_visits,
   const std::uint64_t most_bytes = text_budget(graph_);
   std::uint64_t bytes = 0;
   closed_.assign(graph_.document().node_count(), false);
-  enter(graph_.document().root());
+  enter(graph_.within(graph_.document().root()));
   while (!pending_.empty() && visits_ <= most_visits) {
     const Pending at = pending_.back();
     pending_.pop_back();

@@ -6,6 +6,8 @@
 #include <array>
 #include <string>
 
+#include "base/text.h"
+
 namespace flambeau {
 namespace {
 
@@ -36,6 +38,20 @@ bool is_torch_module(std::string_view module) {
   return module == "torch" || module.starts_with("torch.");
 }
 
+/// Of the dtypes that eager files keep in untyped storages: libtorch's pickler puts "Storage"
+/// behind the C++ name of the type, which is the dtype's in other letters but for `ComplexHalf`.
+std::optional<DType> dtype_of_cpp_storage(std::string_view name) {
+  constexpr std::string_view kSuffix = "Storage";
+  if (!name.ends_with(kSuffix)) return std::nullopt;
+  name.remove_suffix(kSuffix.size());
+  if (name == "ComplexHalf") return DType::c32;
+  std::string lower(name);
+  std::transform(lower.begin(), lower.end(), lower.begin(), to_lower);
+  const auto dtype = parse_dtype(lower);
+  const bool is_own_name = dtype && to_string(*dtype) == lower && storage_class(*dtype).empty();
+  return is_own_name ? dtype : std::nullopt;
+}
+
 /// `FloatStorage`, `UntypedStorage`; `TypedStorage` names no dtype and stays other.
 std::optional<GlobalMeaning> storage_meaning(std::string_view name) {
   if (name.find("Storage") == std::string_view::npos) return std::nullopt;
@@ -43,6 +59,7 @@ std::optional<GlobalMeaning> storage_meaning(std::string_view name) {
   if (name == "UntypedStorage" || name == "_UntypedStorage") {
     return GlobalMeaning{Role::storage, std::nullopt};
   }
+  if (const auto dtype = dtype_of_cpp_storage(name)) return GlobalMeaning{Role::storage, dtype};
   return std::nullopt;
 }
 

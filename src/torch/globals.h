@@ -23,6 +23,7 @@ enum class Role : std::uint8_t {
   codecs_encode,
   ordered_dict,
   size,
+  type_tag,  ///< a call that says the type of its first argument and gives it back
   device,
   layout,
   tensor_class,

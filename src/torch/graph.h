@@ -42,6 +42,8 @@ enum class Form : std::uint8_t {
   layout,
   tensor,
   storage,
+  class_with_source,  ///< a persistent id that names a class, with its source text
+  tagged,             ///< a call that says the type of its first argument and gives it back
 };
 
 /// What a node is that has no form, in the order of `NodeKind`.
@@ -56,10 +58,10 @@ static_assert(kKindOfNode[static_cast<std::size_t>(NodeKind::extension)] == Kind
 
 /// What a node of a form is, in the order of `Form`.
 inline constexpr Kind kKindOfForm[] = {
-    Kind::missing,   Kind::string,  Kind::bytes,        Kind::bytearray, Kind::set,
-    Kind::frozenset, Kind::complex, Kind::ordered_dict, Kind::size,      Kind::dtype,
-    Kind::device,    Kind::layout,  Kind::tensor,       Kind::storage};
-static_assert(kKindOfForm[static_cast<std::size_t>(Form::storage)] == Kind::storage &&
+    Kind::missing, Kind::string,       Kind::bytes,  Kind::bytearray, Kind::set,    Kind::frozenset,
+    Kind::complex, Kind::ordered_dict, Kind::size,   Kind::dtype,     Kind::device, Kind::layout,
+    Kind::tensor,  Kind::storage,      Kind::global, Kind::object};
+static_assert(kKindOfForm[static_cast<std::size_t>(Form::class_with_source)] == Kind::global &&
               kKindOfForm[static_cast<std::size_t>(Form::ordered_dict)] == Kind::ordered_dict);
 
 /// Class and attributes of a tensor that has them.
@@ -68,6 +70,12 @@ struct TensorTraits {
   Ref type = kNone;
   /// The attributes; None where there are none.
   Ref state = kNone;
+};
+
+/// A part of a storage, in elements.
+struct View {
+  std::int64_t offset = 0;
+  std::int64_t size = 0;
 };
 
 /// Tensors of one graph, in chunks that never move. The handles given out share the whole table.
@@ -139,6 +147,22 @@ class Graph {
   TensorTraits traits(Ref ref) const noexcept;
   /// Of a `storage` node.
   Storage storage(Ref ref) const noexcept;
+  /// What names and paths see of a value: what a call that tells its type gives back. Such calls
+  /// stand in the order of their nodes, so this ends.
+  Ref within(Ref ref) const noexcept {
+    while (form(ref) == Form::tagged) ref = document_.items(document_.args(ref))[0];
+    return ref;
+  }
+  /// The part of it that is meant, where that is not all of it.
+  std::optional<View> view(Ref ref) const noexcept {
+    const auto found = views_.find(bits_of(ref));
+    return found == views_.end() ? std::nullopt : std::optional(found->second);
+  }
+  /// The global that a node of the kind `global` names.
+  const GlobalName& global(Ref ref) const noexcept {
+    if (form(ref) != Form::class_with_source) return document_.global(ref);
+    return document_.global(document_.items(document_.persistent_id(ref))[1]);
+  }
   /// Its size in bytes, wherever its bytes are or were dropped to.
   std::uint64_t storage_size(Ref ref) const noexcept { return storages_->size(document_.row(ref)); }
 
@@ -161,6 +185,8 @@ class Graph {
   Limits limits_;
   std::shared_ptr<const StorageTable> storages_;
   std::vector<Storage> restored_;
+  /// Of `storage` nodes that are views of their storage; only the oldest files have any.
+  std::map<std::uint32_t, View> views_;
   std::shared_ptr<TensorTable> tensors_;
   std::vector<GlobalMeaning> meanings_;
   /// Texts that had to be decoded and pairs that stood as arguments, by node, ascending.

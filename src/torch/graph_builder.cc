@@ -84,8 +84,13 @@ inline void GraphBuilder::recognise(NodeKind kind, Ref ref) {
 /// The row goes into the node, so that a tensor finds its storage without a search.
 void GraphBuilder::recognise_persistent(Ref ref) {
   if (graph_->form(ref) != Form::none) return;
-  const auto share = resolver_.resolve(*graph_, graph_->document_.persistent_id(ref));
-  if (!share) return;
+  const Ref id = graph_->document_.persistent_id(ref);
+  const auto share = resolver_.resolve(*graph_, id);
+  if (!share) {
+    if (resolver_.is_class(graph_->document_, id)) mark(ref, Form::class_with_source);
+    return;
+  }
+  if (share->view) graph_->views_.emplace(bits_of(ref), *share->view);
   mark(ref, Form::storage, share->dtype);
   graph_->document_.set_row(ref, share->row);
   const auto& restored = resolver_.restored();
@@ -181,6 +186,11 @@ Form GraphBuilder::container_form(Role role, Ref ref) {
   if (role == Role::codecs_encode || role == Role::bytearray) {
     const Form form = bytes_form(ref, args);
     return role == Role::bytearray && form != Form::none ? Form::bytearray : form;
+  }
+  // An argument of a higher number would be itself, or what holds it.
+  if (role == Role::type_tag) {
+    const bool is_earlier = !args.empty() && (!is_node(args[0]) || bits_of(args[0]) < bits_of(ref));
+    return is_earlier ? Form::tagged : Form::none;
   }
   const bool one_list = args.size() == 1 && kind_of(0) == Kind::list;
   if (role == Role::set) return args.empty() || one_list ? Form::set : Form::none;

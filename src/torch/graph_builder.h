@@ -21,8 +21,11 @@ class StorageResolver {
   struct Share {
     std::uint32_t row;
     DType dtype;
+    std::optional<View> view{};
   };
   virtual std::optional<Share> resolve(const Graph& graph, Ref id) = 0;
+  /// Whether the id names a class by its second item.
+  virtual bool is_class(const Document&, Ref) const { return false; }
   /// What the caller's devices made of the rows; empty where the table's own handles are used.
   virtual const std::vector<Storage>& restored() const = 0;
 };

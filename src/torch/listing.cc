@@ -14,8 +14,7 @@ namespace {
 
 constexpr std::uint64_t kFreeVisits = 250'000;
 constexpr std::uint64_t kVisitsPerNode = 16;
-/// The parent of the root, and the mark of a container's end on the stack.
-constexpr std::uint32_t kNoParent = UINT32_MAX;
+/// The mark of a container's end on the stack.
 constexpr std::uint32_t kEnd = UINT32_MAX - 1;
 
 }  // namespace
@@ -24,8 +23,9 @@ std::uint64_t most_visits(const Graph& graph) noexcept {
   return kFreeVisits + kVisitsPerNode * graph.document().node_count();
 }
 
-Listing::Listing(const Graph& graph)
+Listing::Listing(const Graph& graph, std::string_view prefix)
     : graph_(graph),
+      prefix_(prefix),
       rows_(page_memory()),
       last_steps_(page_memory()),
       pending_(page_memory()),
@@ -53,7 +53,7 @@ void Listing::walk(bool first_paths_only) {
   last_steps_.clear();
   last_steps_.reserve(graph_.tensor_count());
   entered_.clear();
-  pending_.assign(1, {document.root(), kNoParent, {}});
+  pending_.assign(1, {graph_.within(document.root()), kNoParent, {}});
   closed_.assign(document.node_count(), false);
   while (!pending_.empty() && bytes_ <= most_bytes &&
          (first_paths_only || visits_ <= most_visits)) {
@@ -82,7 +82,8 @@ bool Listing::enter(const Pending& at) {
   ++visits_;
   closed_[bits_of(at.value)] = true;
   pending_.push_back({at.value, kEnd, {}});
-  entered_.push_back({at.parent, at.step, {}, at.parent == kNoParent});
+  const bool is_root = at.parent == kNoParent;
+  entered_.push_back({at.parent, at.step, is_root ? prefix_ : std::string_view(), is_root});
   return true;
 }
 
@@ -108,8 +109,7 @@ void Listing::push_children(Ref container, std::uint32_t entered) {
 void Listing::add_row(const Pending& at) {
   const std::size_t tensor = *graph_.tensor_row(at.value, next_tensor_);
   next_tensor_ = tensor + 1;
-  const std::string_view name =
-      at.parent == kNoParent ? std::string_view() : name_of(at.parent, at.step);
+  const std::string_view name = at.parent == kNoParent ? prefix_ : name_of(at.parent, at.step);
   rows_.push_back({name, graph_.tensor_at(tensor)});
   last_steps_.push_back({at.parent, at.step});
   bytes_ += sizeof(NamedTensor) + sizeof(LastStep);
@@ -117,7 +117,7 @@ void Listing::add_row(const Pending& at) {
 
 /// The container's name and the step's, joined. Text keys of the root are names as they stand.
 std::string_view Listing::name_of(std::uint32_t parent, const Step& step) {
-  const bool at_root = entered_[parent].parent == kNoParent;
+  const bool at_root = is_nameless(parent);
   const bool is_text = (step.kind() == StepKind::key || step.kind() == StepKind::attribute) &&
                        graph_.kind(step.key()) == Kind::string;
   if (at_root && is_text) return graph_.text(step.key());
@@ -134,7 +134,7 @@ std::string_view Listing::container_name(std::uint32_t entered) {
   std::uint32_t at = entered;
   for (; !entered_[at].is_spelled; at = entered_[at].parent) unspelled_.push_back(at);
   if (unspelled_.empty()) return entered_[entered].name;
-  bool at_root = entered_[at].parent == kNoParent;
+  bool at_root = is_nameless(at);
   scratch_.assign(entered_[at].name);
   for (auto next = unspelled_.rbegin(); next != unspelled_.rend(); ++next) {
     if (!at_root) scratch_ += '.';

@@ -24,7 +24,8 @@ class Listing {
   /// Walks the graph, which must outlive the listing. Takes time linear in the rows and in the
   /// containers entered; see `first_paths_only`. Error: `limit` where even then names and
   /// rows take more than `Limits::max_expansion` and `max_output` let through.
-  explicit Listing(const Graph& graph);
+  /// Names begin with `prefix`, which must outlive the listing, and a dot, where there is one.
+  explicit Listing(const Graph& graph, std::string_view prefix = {});
 
   std::span<const NamedTensor> rows() const noexcept { return rows_; }
   /// Of row `index`.
@@ -32,6 +33,9 @@ class Listing {
   bool first_paths_only() const noexcept { return first_paths_only_; }
 
  private:
+  /// The parent of the root.
+  static constexpr std::uint32_t kNoParent = UINT32_MAX;
+
   /// A container on the way to rows.
   struct Entered {
     std::uint32_t parent;
@@ -55,11 +59,15 @@ class Listing {
   bool enter(const Pending& at);
   void push_children(Ref container, std::uint32_t entered);
   void add_row(const Pending& at);
+  bool is_nameless(std::uint32_t entered) const noexcept {
+    return prefix_.empty() && entered_[entered].parent == kNoParent;
+  }
   std::string_view name_of(std::uint32_t parent, const Step& step);
   std::string_view container_name(std::uint32_t entered);
   std::string_view keep(std::string_view name);
 
   const Graph& graph_;
+  std::string_view prefix_;
   std::pmr::vector<NamedTensor> rows_;
   std::pmr::vector<LastStep> last_steps_;
   std::vector<Entered> entered_;

@@ -114,7 +114,7 @@ std::optional<Advance> advance(std::string_view text, std::size_t used, std::str
 /// Depth does not matter: what is reached and not yet followed lies in a list.
 std::vector<Found> search(const Graph& graph, std::string_view text, bool as_name) {
   std::vector<Found> found;
-  std::vector<Reached> open = {{graph.document().root(), 0, {}}};
+  std::vector<Reached> open = {{graph.within(graph.document().root()), 0, {}}};
   // The same value with the same rest of the text leads to the same places: cycles end here.
   std::set<std::pair<std::uint32_t, std::size_t>> seen;
   std::string part;

@@ -83,9 +83,10 @@ void visit_state(const Graph& graph, Ref ref, Visit& visit) {
 }  // namespace paths
 
 /// Calls `visit(step, child)` for each value that `ref` leads to, in the pickle's order. Tensors
-/// lead to nothing.
+/// lead to nothing; calls that tell the type of a value stand for that value.
 template <typename Visit>
-void for_each_child(const Graph& graph, Ref ref, Visit visit) {
+void for_each_child(const Graph& graph, Ref ref, Visit visit_value) {
+  const auto visit = [&](const Step& step, Ref child) { visit_value(step, graph.within(child)); };
   const Kind kind = graph.kind(ref);
   if (kind == Kind::object) {
     const Document& document = graph.document();

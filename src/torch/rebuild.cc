@@ -65,6 +65,8 @@ void TensorRebuilder::view(const Arguments& args, DType dtype, TensorRecord& out
   out.dtype = dtype;
   out.is_byte_swapped = swapped_ && item_size(dtype) > 1;
   out.offset = args.integer(1, "storage_offset");
+  std::uint64_t most = graph_.storage_size(args[0]);
+  if (const auto view = graph_.view(args[0])) most = enter_view(args, *view, out);
   args.integers(2, "size", size_);
   if (graph_.kind(args[3]) == Kind::none) {
     const auto strides = contiguous_strides(size_);
@@ -77,18 +79,31 @@ void TensorRebuilder::view(const Arguments& args, DType dtype, TensorRecord& out
     args.reject("{} sizes but {} strides", size_.size(), stride_.size());
   }
   out.dimensions = Dimensions(size_, stride_);
-  check_view(out, graph_.storage_size(args[0]), {where_});
+  check_view(out, most, {where_});
   if (!out.storage) out.kind = TensorKind::meta;
+}
+
+/// Offsets count from the start of the whole storage. The bytes of it up to the view's end.
+std::uint64_t TensorRebuilder::enter_view(const Arguments& args, const View& view,
+                                          TensorRecord& out) const {
+  const auto offset = checked_add(out.offset, view.offset);
+  if (!offset || out.offset < 0) args.reject("the offset is negative or overflows");
+  if (item_size(graph_.dtype(args[0])) != item_size(out.dtype)) {
+    args.reject("a view of a storage with elements of another size");
+  }
+  out.offset = *offset;
+  return static_cast<std::uint64_t>(view.offset + view.size) * item_size(out.dtype);
 }
 
 /// The seventh argument: `{'conj': True, 'neg': True}`, either or both; others are passed over, as
 /// PyTorch does (torch/_utils.py, `set_tensor_metadata`).
 void TensorRebuilder::math_bits(const Arguments& args, std::size_t i, TensorRecord& out) {
-  const Kind kind = graph_.kind(args[i]);
+  const Ref metadata = graph_.within(args[i]);
+  const Kind kind = graph_.kind(metadata);
   if (kind == Kind::none) return;
   if (kind != Kind::dict && kind != Kind::ordered_dict) args.refuse(i, "metadata", "a dict");
   const auto flag = [&](std::string_view name) {
-    const auto found = find_key(graph_, graph_.pairs(args[i]), name);
+    const auto found = find_key(graph_, graph_.pairs(metadata), name);
     return found && *found == kTrue;
   };
   out.is_conj = flag("conj");

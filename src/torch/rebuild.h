@@ -40,9 +40,12 @@ class TensorRebuilder {
   bool from_type(const Arguments& args, TensorRecord& out);
 
   void view(const Arguments& args, DType dtype, TensorRecord& out);
+  std::uint64_t enter_view(const Arguments& args, const View& view, TensorRecord& out) const;
   void math_bits(const Arguments& args, std::size_t i, TensorRecord& out);
   void quantizer(const Arguments& args, TensorRecord& out);
   void per_channel(const Arguments& params, const Arguments& args, TensorRecord& out);
+  void sparse_of_cpp(const Arguments& args, TensorRecord& out);
+  void coo_parts(const Arguments& data, std::size_t first, TensorRecord& out);
   void sparse_coo(const Arguments& data, TensorRecord& out);
   void sparse_compressed(const Arguments& data, TensorKind kind, TensorRecord& out);
   void finish_parts(std::shared_ptr<const TensorExtension> extension, const TensorRecord& values,

@@ -127,7 +127,9 @@ Tensor TensorRebuilder::channel_numbers(const Arguments& params, std::size_t i,
 }
 
 /// `_rebuild_sparse_tensor(layout, data)`, and `_rebuild_sparse_csr_tensor` of PyTorch up to 1.13.
+/// libtorch's pickler writes COO tensors with their parts among the arguments.
 void TensorRebuilder::sparse(const Arguments& args, TensorRecord& out) {
+  if (args.size() == 6) return sparse_of_cpp(args, out);
   args.require(2, 2);
   if (graph_.form(args[0]) != Form::layout) args.refuse(0, "layout", "a layout");
   const TensorKind kind = kind_of_layout(graph_.layout(args[0]));
@@ -141,12 +143,32 @@ void TensorRebuilder::sparse(const Arguments& args, TensorRecord& out) {
   }
 }
 
-/// `(indices, values, size[, is_coalesced])`: indices is [sparse dims, nnz], values [nnz, …].
+/// `(layout, size, requires_grad, indices, values, hooks)` with the layout as a number
+/// (torch/csrc/jit/serialization/pickler.cpp, `pushSparseTensor`).
+void TensorRebuilder::sparse_of_cpp(const Arguments& args, TensorRecord& out) {
+  constexpr std::int64_t kSparse = 1;  // c10::Layout
+  if (args.integer(0, "layout") != kSparse) args.reject("a layout that is not COO");
+  args.integers(1, "size", size_);
+  coo_parts(args, 3, out);
+  out.requires_grad = args.boolean(2, "requires_grad");
+}
+
+/// `(indices, values, size[, is_coalesced])`.
 void TensorRebuilder::sparse_coo(const Arguments& data, TensorRecord& out) {
   data.require(3, 4);
-  const TensorRecord& indices = data.tensor(0, "indices");
-  const TensorRecord& values = data.tensor(1, "values");
   data.integers(2, "size", size_);
+  coo_parts(data, 0, out);
+  if (data.size() > 3 && graph_.kind(data[3]) != Kind::none) {
+    auto extension = std::make_shared<TensorExtension>(*out.extension);
+    extension->is_coalesced = data.boolean(3, "is_coalesced");
+    out.extension = std::move(extension);
+  }
+}
+
+/// Indices of [sparse dims, nnz] and values of [nnz, …], which stand at `first`; the size is known.
+void TensorRebuilder::coo_parts(const Arguments& data, std::size_t first, TensorRecord& out) {
+  const TensorRecord& indices = data.tensor(first, "indices");
+  const TensorRecord& values = data.tensor(first + 1, "values");
   const auto index_shape = indices.dimensions.shape();
   const auto value_shape = values.dimensions.shape();
   const bool fits =
@@ -159,11 +181,8 @@ void TensorRebuilder::sparse_coo(const Arguments& data, TensorRecord& out) {
                 to_string(value_shape), to_string(size_));
   }
   const auto extension = std::make_shared<TensorExtension>();
-  extension->parts.emplace_back("indices", part(data[0]));
-  extension->parts.emplace_back("values", part(data[1]));
-  if (data.size() > 3 && graph_.kind(data[3]) != Kind::none) {
-    extension->is_coalesced = data.boolean(3, "is_coalesced");
-  }
+  extension->parts.emplace_back("indices", part(data[first]));
+  extension->parts.emplace_back("values", part(data[first + 1]));
   out.kind = TensorKind::sparse_coo;
   out.dimensions = Dimensions(size_, {});
   out.requires_grad = values.requires_grad;

@@ -247,17 +247,28 @@ void TensorReduction::storage(const Tensor& tensor, bool is_typed) {
   const Storage& storage = tensor.storage();
   const DType dtype = is_typed ? tensor.dtype() : DType::u8;
   StorageKey& key = storages_.meet(storage, dtype);
-  begin_tuple(5);
-  value(Name::storage);
-  writer_.value(is_typed ? names_.storage_class(dtype) : names_[Name::untyped_storage]);
-  this->key(key);
-  location(storage.device());
-  integer(static_cast<std::int64_t>(key.size / item_size(dtype)));
-  end_tuple(5);
+  storage_id(is_typed ? names_.storage_class(dtype) : names_[Name::untyped_storage], key,
+             storage.device(), static_cast<std::int64_t>(key.size / item_size(dtype)));
   out_.op(Opcode::BINPERSID);
 }
 
+/// `('storage', class, key, location, numel)`; in streams with None behind it, where views had
+/// their part of the storage.
+void TensorReduction::storage_id(Ref storage_class, StorageKey& key, std::string_view device,
+                                 std::int64_t numel) {
+  const std::size_t count = storages_.is_stream() ? 6 : 5;
+  begin_tuple(count);
+  value(Name::storage);
+  writer_.value(storage_class);
+  this->key(key);
+  location(device);
+  integer(numel);
+  if (storages_.is_stream()) writer_.value(kNone);
+  end_tuple(count);
+}
+
 void TensorReduction::key(StorageKey& key) {
+  if (storages_.is_stream()) return text(fmt::format_int(key.number).c_str());
   if (key.node != kNone) return writer_.value(key.node);
   out_.boundary();
   if (key.memo != UINT32_MAX) return out_.get(key.memo);

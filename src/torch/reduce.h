@@ -90,6 +90,8 @@ class StorageKeys {
   virtual ~StorageKeys() = default;
   /// Error: `usage` where the storage has been met with elements of another type.
   virtual StorageKey& meet(const Storage& storage, DType dtype) = 0;
+  /// Whether ids are those of streams: each key a string of its own, and a sixth item.
+  virtual bool is_stream() const noexcept { return false; }
 };
 
 class TensorReduction {
@@ -99,6 +101,8 @@ class TensorReduction {
 
   /// All but the memo number of the tensor.
   void write(const Tensor& tensor);
+  /// The id of a storage, without the opcode behind it.
+  void storage_id(Ref storage_class, StorageKey& key, std::string_view device, std::int64_t numel);
 
  private:
   void parameter(const Tensor& tensor);

@@ -18,11 +18,13 @@
 #include "flambeau/archive.h"
 #include "pickle/text_argument.h"
 #include "tensor/storage_table.h"
+#include "torch/save_stream.h"
 
 namespace flambeau {
 
 std::string_view to_string(Layout layout) noexcept {
   switch (layout) {
+    case Layout::legacy: return "legacy";
     case Layout::torch_1_6: return "torch_1_6";
     case Layout::torch_2_1: return "torch_2_1";
     case Layout::torch_2_7: return "torch_2_7";
@@ -145,32 +147,51 @@ SaveReport ArchivePlan::write(Sink& sink) {
   return report_;
 }
 
+namespace {
+
+/// The same options for either kind of file.
+FileSinkOptions sink_options(const SaveOptions& options, std::uint64_t size) {
+  return {.overwrite = options.overwrite, .durability = options.durability, .expected_size = size};
+}
+
+}  // namespace
+
+bool writes_stream(const SaveOptions& options, const SavedForm& form) noexcept {
+  return options.layout.value_or(form.layout) == Layout::legacy;
+}
+
 SaveReport save_graph(const std::string& path, const GraphToSave& graph, SaveOptions options,
                       const SavedForm& form) {
   return with_context(path, [&] {
+    if (graph.is_stream) {
+      StreamPlan plan(graph, options, form);
+      const auto sink = create_file(path, sink_options(options, plan.size()));
+      return plan.write(*sink);
+    }
     if (!options.folder && form.folder.empty()) options.folder = folder_for(path);
     ArchivePlan plan(graph, options, form);
-    const auto sink = create_file(path, {.overwrite = options.overwrite,
-                                         .durability = options.durability,
-                                         .expected_size = plan.size()});
+    const auto sink = create_file(path, sink_options(options, plan.size()));
     return plan.write(*sink);
   });
 }
 
 SaveReport save_graph(Sink& sink, const GraphToSave& graph, SaveOptions options,
                       const SavedForm& form) {
+  if (graph.is_stream) return StreamPlan(graph, options, form).write(sink);
   if (!options.folder && form.folder.empty()) options.folder = "archive";
   return ArchivePlan(graph, options, form).write(sink);
 }
 
 GraphToSave graph_of(Draft& draft, const SaveOptions& options) {
   Draft::State& state = draft.state();
+  const bool is_stream = writes_stream(options, state.form);
   return {.document = state.seal(),
           .protocol = state.protocol,
           .base = state.base.get(),
           .tensors = state.tensors,
           .names = &state.names,
-          .renumber = true,
+          .renumber = !is_stream || state.form.layout != Layout::legacy || !state.tensors.empty(),
+          .is_stream = is_stream,
           .limits = options.limits};
 }
 

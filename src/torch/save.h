@@ -66,6 +66,9 @@ SaveReport save_graph(const std::string& path, const GraphToSave& graph, SaveOpt
 SaveReport save_graph(Sink& sink, const GraphToSave& graph, SaveOptions options,
                       const SavedForm& form);
 
+/// Whether the file will be a stream.
+bool writes_stream(const SaveOptions& options, const SavedForm& form) noexcept;
+
 /// A sealed draft as what is to be saved.
 GraphToSave graph_of(Draft& draft, const SaveOptions& options);
 

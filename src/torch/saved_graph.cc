@@ -62,6 +62,49 @@ void SavedGraph::persistent(Ref node) {
   current_text_ = fmt::format_int(met.key.number).str();
 }
 
+/// Ids of the other kind of container are made anew.
+bool SavedGraph::write_id(Ref node, PickleWriter& writer) {
+  if (!is_storage(node)) return false;
+  const auto id = graph_.document.items(graph_.document.persistent_id(node));
+  constexpr std::size_t kOfStream = 6;
+  const bool is_own = (id.size() == kOfStream) == graph_.is_stream;
+  if (is_own && graph_.is_stream) return repeat_id(node, id, writer);
+  if (is_own) return false;
+  if (id.size() == kOfStream && id.back() != kNone) {
+    fail(ErrorCode::unsupported, {},
+         "parts of storages, as PyTorch before 1.0 saved them, have "
+         "no place in an archive");
+  }
+  const auto dtype = static_cast<DType>(graph_.document.tag(node) >> 8);
+  const Storage storage = graph_.base->storage(node);
+  StorageKey& key = find_or_add(storage, dtype).key;
+  TensorReduction(*graph_.names, *this, writer)
+      .storage_id(id[1], key, graph_.document.text(id[3]),
+                  static_cast<std::int64_t>(key.size / item_size(dtype)));
+  return true;
+}
+
+/// Python makes the key's string for each time that it writes an id, also where that is the same id
+/// again: of a tensor that holds itself.
+bool SavedGraph::repeat_id(Ref node, std::span<const Ref> id, PickleWriter& writer) {
+  if (written_ids_.insert(bits_of(node)).second || id.back() != kNone) return false;
+  Emitter& out = writer.out();
+  out.boundary();
+  out.begin_tuple(id.size());
+  for (const Ref item : id) {
+    if (item != id[2]) {
+      writer.value(item);
+      continue;
+    }
+    out.boundary();
+    out.string(text_of(item).value_or(graph_.document.text(item)));
+    out.put();
+  }
+  out.end_tuple(id.size());
+  out.put();
+  return true;
+}
+
 std::optional<std::string_view> SavedGraph::text_of(Ref string) {
   if (string != current_key_) return std::nullopt;
   return current_text_;

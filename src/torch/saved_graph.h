@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "base/byte_buffer.h"
@@ -47,6 +48,9 @@ struct GraphToSave {
   /// Give storages the keys "0", "1", … in the order of their first encounter, as PyTorch does
   /// since 1.9; otherwise those of the file stay.
   bool renumber = true;
+  /// Write the ids of streams; where the document has those of archives, its `names` are needed,
+  /// and the other way round.
+  bool is_stream = false;
   /// Storages that are written in place of others, or null.
   const StorageReplacements* replacements = nullptr;
   Limits limits{};
@@ -64,6 +68,8 @@ class SavedGraph final : private PicklerHooks, private StorageKeys {
   const Storage& storage(std::size_t index) const noexcept { return met_[index].storage; }
   /// The text of a storage's key.
   std::string key(std::size_t index) const;
+  /// Of the elements that the storage was met with first.
+  DType dtype(std::size_t index) const noexcept { return met_[index].dtype; }
 
  private:
   struct Met {
@@ -75,6 +81,9 @@ class SavedGraph final : private PicklerHooks, private StorageKeys {
     DType dtype;
   };
   void persistent(Ref node) override;
+  bool write_id(Ref node, PickleWriter& writer) override;
+  bool repeat_id(Ref node, std::span<const Ref> id, PickleWriter& writer);
+  bool is_stream() const noexcept override { return graph_.is_stream; }
   std::optional<std::string_view> text_of(Ref string) override;
   void outside(Ref node, PickleWriter& writer) override;
   StorageKey& meet(const Storage& storage, DType dtype) override;
@@ -94,6 +103,8 @@ class SavedGraph final : private PicklerHooks, private StorageKeys {
   std::size_t placed_ = 0;
   /// Of the storages of the base graph: the same, by their ordinal.
   std::vector<std::uint32_t> place_of_row_;
+  /// Of streams: nodes whose ids have been written.
+  std::unordered_set<std::uint32_t> written_ids_;
   /// Nodes of the keys that the base graph has.
   std::unordered_map<std::uint32_t, Ref> key_of_row_;
   /// The key of the id that is being written, and what is written for it.

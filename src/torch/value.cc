@@ -185,7 +185,8 @@ std::optional<StorageReference> Value::as_storage() const {
   reference.storage_class = std::string(name.module) + "." + std::string(name.name);
   reference.key = graph_->text(id[2]);
   reference.device = graph_->text(id[3]);
-  reference.numel = document.integer(id[4]);
+  const auto view = graph_->view(ref_);
+  reference.numel = view ? view->size : document.integer(id[4]);
   reference.dtype = graph_->dtype(ref_);
   reference.storage = graph_->storage(ref_);
   return reference;
@@ -235,15 +236,16 @@ Value::Elements Value::elements() const noexcept {
 /// Of an object the class is what would be called, where that is a global at all.
 std::pair<std::string_view, std::string_view> Value::global_name() const noexcept {
   if (graph_ == nullptr) return {};
-  const Document& document = graph_->document();
   Ref name = ref_;
   if (kind() == Kind::tensor) {
     name = graph_->traits(ref_).type;
   } else if (kind() == Kind::object) {
-    name = document.callable(ref_);
+    name = graph_->document().callable(ref_);
   }
-  if (!document.is(name, NodeKind::global)) return {};
-  return {document.global(name).module, document.global(name).name};
+  const bool is_named = graph_->document().is(name, NodeKind::global) ||
+                        graph_->form(name) == Form::class_with_source;
+  if (!is_named) return {};
+  return {graph_->global(name).module, graph_->global(name).name};
 }
 
 Value Value::callable() const noexcept {

@@ -64,10 +64,11 @@ struct Pickle {
 };
 
 /// The size is bounded before the record is read or inflated.
-Pickle read_pickle(const ArchiveReader& archive, const LoadOptions& options) {
-  const auto index = archive.find("data.pkl");
+Pickle read_pickle(const ArchiveReader& archive, std::string_view name,
+                   const LoadOptions& options) {
+  const auto index = archive.find(name);
   if (!index) {
-    fail(ErrorCode::malformed_zip, {}, "there is no record {}/data.pkl", archive.folder());
+    fail(ErrorCode::malformed_zip, {}, "there is no record {}/{}", archive.folder(), name);
   }
   const Record record = archive.record(*index);
   if (record.size > options.limits.max_pickle_size) {
@@ -77,69 +78,85 @@ Pickle read_pickle(const ArchiveReader& archive, const LoadOptions& options) {
   return {archive.read(*index, options.verify), std::string(record.name)};
 }
 
-void note_pickle(const Document& document, std::uint64_t record_size, const std::string& name,
+/// What comes behind the pickle in its record, and the record's name.
+void note_record(const Document& document, std::uint64_t record_size, const std::string& name,
                  std::vector<Note>& notes) {
-  using Severity = Note::Severity;
   if (document.source_size() < record_size) {
-    notes.push_back({Severity::ambiguity, name,
+    notes.push_back({Note::Severity::ambiguity, name,
                      std::to_string(record_size - document.source_size()) +
                          " bytes follow the end of the pickle"});
   }
-  if (!name.ends_with("/data.pkl")) {
-    notes.push_back({Severity::ambiguity, name, "found under a name in other letters"});
-  }
-  if (document.left_on_stack() > 0) {
-    notes.push_back({Severity::information, name, "values are left on the stack at the end"});
-  }
-  if (document.duplicate_keys() > 0) {
-    notes.push_back({Severity::ambiguity, name,
-                     "dicts in which a key is set more than once, where the last value counts: " +
-                         std::to_string(document.duplicate_keys())});
+  if (!name.ends_with("/data.pkl") && !name.ends_with("/constants.pkl")) {
+    notes.push_back({Note::Severity::ambiguity, name, "found under a name in other letters"});
   }
 }
 
-/// Strict mode: the first ambiguity is the error.
-void refuse_ambiguities(const std::vector<Note>& notes) {
-  for (const Note& note : notes) {
-    if (note.severity == Note::Severity::ambiguity) {
-      fail(ErrorCode::ambiguous, {note.where}, "{}", note.message);
-    }
+/// Loads the pickles of one archive.
+class ZipLoad {
+ public:
+  ZipLoad(ArchiveReader archive, const LoadOptions& options) : options_(options) {
+    loaded_.version = read_version(archive, options.verify);
+    loaded_.byteorder = read_byteorder(archive, options.verify);
+    const Pickle pickle = read_pickle(archive, "data.pkl", options);
+    loaded_.zip = std::make_shared<ZipStorages>(
+        std::move(archive), pickle.block,
+        ZipStorageOptions{.verify = options.verify, .limits = options.limits});
+    loaded_.graph = load(pickle, "data/");
   }
-}
+
+  /// One more pickle, whose storages stand in a folder of their own.
+  void add(std::string_view name, std::string_view folder, std::string_view prefix) {
+    const Pickle pickle = read_pickle(loaded_.zip->archive(), name, options_);
+    loaded_.more.push_back({std::string(name), std::string(prefix), load(pickle, folder)});
+  }
+
+  Loaded finish() {
+    loaded_.zip->finish();
+    if (options_.strict) refuse_ambiguities(loaded_.notes);
+    return std::move(loaded_);
+  }
+
+ private:
+  std::shared_ptr<const Graph> load(const Pickle& pickle, std::string_view folder) {
+    Document document = with_context(pickle.name, [&] {
+      return parse_pickle(pickle.block.bytes, {.limits = options_.limits,
+                                               .where = {},
+                                               .owner = pickle.block.owner,
+                                               .memory = page_memory()});
+    });
+    note_record(document, pickle.block.bytes.size(), pickle.name, loaded_.notes);
+    note_pickle(document, pickle.name, loaded_.notes);
+    ZipResolver resolver(loaded_.zip, folder,
+                         {.map_location = &options_.map_location,
+                          .devices = options_.devices,
+                          .where = pickle.name});
+    const bool host_is_little = std::endian::native == std::endian::little;
+    GraphBuilder builder(std::move(document), loaded_.zip, resolver,
+                         {.limits = options_.limits,
+                          .encoding = options_.encoding,
+                          .where = pickle.name,
+                          .pickle = pickle.block.bytes,
+                          .swapped = (loaded_.byteorder == "little") != host_is_little,
+                          .memory = page_memory()});
+    auto graph = builder.build();
+    for (Note& note : resolver.take_notes()) loaded_.notes.push_back(std::move(note));
+    return graph;
+  }
+
+  const LoadOptions& options_;
+  Loaded loaded_;
+};
 
 }  // namespace
 
-LoadedZip load_zip(ArchiveReader archive, const LoadOptions& options) {
-  LoadedZip loaded;
-  loaded.version = read_version(archive, options.verify);
-  loaded.byteorder = read_byteorder(archive, options.verify);
-  const Pickle pickle = read_pickle(archive, options);
-  Document document = with_context(pickle.name, [&] {
-    return parse_pickle(pickle.block.bytes, {.limits = options.limits,
-                                             .where = {},
-                                             .owner = pickle.block.owner,
-                                             .memory = page_memory()});
-  });
-  note_pickle(document, pickle.block.bytes.size(), pickle.name, loaded.notes);
-  loaded.storages = std::make_shared<ZipStorages>(
-      std::move(archive), pickle.block,
-      ZipStorageOptions{.verify = options.verify, .limits = options.limits});
-  ZipResolver resolver(
-      loaded.storages,
-      {.map_location = &options.map_location, .devices = options.devices, .where = pickle.name});
-  const bool host_is_little = std::endian::native == std::endian::little;
-  GraphBuilder builder(std::move(document), loaded.storages, resolver,
-                       {.limits = options.limits,
-                        .encoding = options.encoding,
-                        .where = pickle.name,
-                        .pickle = pickle.block.bytes,
-                        .swapped = (loaded.byteorder == "little") != host_is_little,
-                        .memory = page_memory()});
-  loaded.graph = builder.build();
-  loaded.storages->finish();
-  for (Note& note : resolver.take_notes()) loaded.notes.push_back(std::move(note));
-  if (options.strict) refuse_ambiguities(loaded.notes);
-  return loaded;
+Loaded load_zip(ArchiveReader archive, const LoadOptions& options) {
+  return ZipLoad(std::move(archive), options).finish();
+}
+
+Loaded load_script(ArchiveReader archive, const LoadOptions& options) {
+  ZipLoad load(std::move(archive), options);
+  load.add("constants.pkl", "constants/", "constants");
+  return load.finish();
 }
 
 }  // namespace flambeau

@@ -11,16 +11,15 @@
 #include "torch/arguments.h"
 
 namespace flambeau {
-namespace {
-
-constexpr std::string_view kFolder = "data/";
-
-}  // namespace
-
-ZipResolver::ZipResolver(std::shared_ptr<ZipStorages> storages, const Options& options)
+/// Rows that are there already are another pickle's, and no id leads to them.
+ZipResolver::ZipResolver(std::shared_ptr<ZipStorages> storages, std::string_view folder,
+                         const RestoreRules& options)
     : storages_(std::move(storages)),
+      folder_(folder),
       options_(options),
-      row_of_record_(storages_->archive().size(), 0) {}
+      row_of_record_(storages_->archive().size(), 0) {
+  if (options_.is_set()) restored_.resize(storages_->row_count());
+}
 
 /// Ids that are no tuple of "storage" and more stay data: other programs have ids of their own.
 std::optional<StorageResolver::Share> ZipResolver::resolve(const Graph& graph, Ref id) {
@@ -58,7 +57,7 @@ ZipResolver::Id ZipResolver::parse(const Graph& graph, std::span<const Ref> item
     if (graph.kind(items[3]) != Kind::string) refuse("item 3, the location, is no text");
     last_tag_ = items[3];
     tag_text_ = graph.text(items[3]);
-    device_ = storages_->device_ordinal(options_.map_location->tag_for(tag_text_));
+    device_ = storages_->tags().ordinal(options_.map_location->tag_for(tag_text_));
   }
   const NodeKind numel_kind = graph.document().kind(items[4]);
   if (numel_kind != NodeKind::integer) refuse("item 4, the number of elements, is no integer");
@@ -80,7 +79,7 @@ std::uint32_t* ZipResolver::first_row(const Id& id, std::uint32_t record) {
 /// Walks the chain of rows over one record until one fits the element type or the size.
 std::uint32_t ZipResolver::find_or_add(const Id& id) {
   const ArchiveReader& archive = storages_->archive();
-  const auto found = archive.find(kFolder, id.key, next_record_);
+  const auto found = archive.find(folder_, id.key, next_record_);
   if (found) next_record_ = *found + 1;
   const std::uint32_t record = found ? static_cast<std::uint32_t>(*found) : StorageRow::kNoRecord;
   std::uint32_t* const first = first_row(id, record);
@@ -112,7 +111,9 @@ std::uint32_t ZipResolver::add(const Id& id, std::uint32_t record) {
   row.dtype = id.dtype;
   row.device = device_;
   const std::uint32_t index = storages_->add(row);
-  restore(index, tag_text_);
+  if (options_.is_set()) {
+    restored_.push_back(restored_storage(Storage(storages_, index), tag_text_, options_));
+  }
   return index;
 }
 
@@ -143,29 +144,11 @@ void ZipResolver::compare(const Id& id, const StorageRow& row) {
   }
 }
 
-/// torch/serialization.py, `_get_restore_location`: a function is asked first; what it leaves, and
-/// every other rule, goes on by the tag.
-void ZipResolver::restore(std::uint32_t row, std::string_view tag) {
-  const MapLocation& rule = *options_.map_location;
-  if (!rule.is_set() && options_.devices == nullptr) return;
-  const std::string target = rule.tag_for(tag);
-  const Storage plain(storages_, row);
-  std::optional<Storage> made;
-  if (rule.function() != nullptr) made = (*rule.function())(plain, tag);
-  if (!made && rule.is_set() && target == "meta") made = Storage();
-  if (!made && options_.devices != nullptr) made = options_.devices->restore(plain, target);
-  if (made && *made && made->size() < plain.size()) {
-    fail(ErrorCode::usage, {options_.where}, "storage {} of {} bytes was restored to {}",
-         plain.key(), plain.size(), made->size());
-  }
-  restored_.push_back(made.value_or(plain));
-}
-
 /// A file may give a million reasons for notes; the first hundred tell enough.
 void ZipResolver::note(std::string_view key, Note::Severity severity, std::string message) {
   constexpr std::size_t kMostNotes = 100;
   if (notes_.size() < kMostNotes) {
-    notes_.push_back({severity, std::string(kFolder) + std::string(key), std::move(message)});
+    notes_.push_back({severity, std::string(folder_) + std::string(key), std::move(message)});
   }
 }
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "flambeau/archive.h"
-#include "flambeau/devices.h"
 #include "torch/graph_builder.h"
+#include "torch/restore.h"
 #include "torch/zip_storages.h"
 
 namespace flambeau {
@@ -18,12 +18,9 @@ namespace flambeau {
 /// the first reference says how long it is and where it lived.
 class ZipResolver : public StorageResolver {
  public:
-  struct Options {
-    const MapLocation* map_location = nullptr;
-    const DeviceRegistry* devices = nullptr;
-    std::string_view where = "data.pkl";
-  };
-  ZipResolver(std::shared_ptr<ZipStorages> storages, const Options& options);
+  /// `folder`, "data/" in files of torch.save, is where the storages' records stand.
+  ZipResolver(std::shared_ptr<ZipStorages> storages, std::string_view folder,
+              const RestoreRules& options);
 
   std::optional<Share> resolve(const Graph& graph, Ref id) override;
   const std::vector<Storage>& restored() const override { return restored_; }
@@ -43,11 +40,11 @@ class ZipResolver : public StorageResolver {
   std::uint32_t* first_row(const Id& id, std::uint32_t record);
   void check_record(const Id& id, std::uint32_t record);
   void compare(const Id& id, const StorageRow& row);
-  void restore(std::uint32_t row, std::string_view tag);
   void note(std::string_view key, Note::Severity severity, std::string message);
 
   std::shared_ptr<ZipStorages> storages_;
-  Options options_;
+  std::string_view folder_;
+  RestoreRules options_;
   /// Row + 1 of each record's first storage, 0 for none.
   std::vector<std::uint32_t> row_of_record_;
   std::unordered_map<std::string_view, std::uint32_t> row_of_missing_;

@@ -34,17 +34,6 @@ std::string_view ZipStorages::keep(std::string_view text) {
   return {copy.data(), copy.size()};
 }
 
-/// A file has a handful of tags, so a scan finds them.
-std::uint16_t ZipStorages::device_ordinal(std::string_view tag) {
-  const auto found = std::find(devices_.begin(), devices_.end(), tag);
-  const auto ordinal = static_cast<std::size_t>(found - devices_.begin());
-  if (found == devices_.end()) {
-    if (ordinal > UINT16_MAX) fail(ErrorCode::limit, {}, "more than 65,536 location tags");
-    devices_.emplace_back(tag);
-  }
-  return static_cast<std::uint16_t>(ordinal);
-}
-
 /// Nothing is verified yet: value-initialised flags are false.
 void ZipStorages::finish() { verified_ = std::make_unique<std::atomic<bool>[]>(rows_.size()); }
 
@@ -59,7 +48,7 @@ void ZipStorages::mark_verified(std::uint32_t index) const noexcept {
 }
 
 std::string_view ZipStorages::device(std::uint32_t index) const noexcept {
-  return devices_[rows_[index].device];
+  return tags_.tag(rows_[index].device);
 }
 
 bool ZipStorages::is_available(std::uint32_t index) const noexcept {
@@ -67,6 +56,10 @@ bool ZipStorages::is_available(std::uint32_t index) const noexcept {
 }
 
 std::string ZipStorages::name_of(std::uint32_t index) const {
+  const std::uint32_t record = rows_[index].record;
+  if (record != StorageRow::kNoRecord) {
+    return std::string(archive_.record(record).name.substr(archive_.folder().size() + 1));
+  }
   return "data/" + std::string(rows_[index].key);
 }
 

@@ -19,6 +19,7 @@
 #include "flambeau/archive.h"
 #include "flambeau/limits.h"
 #include "tensor/storage_table.h"
+#include "torch/device_tags.h"
 
 namespace flambeau {
 
@@ -64,8 +65,7 @@ class ZipStorages : public StorageTable {
   std::uint32_t row_count() const noexcept { return static_cast<std::uint32_t>(rows_.size()); }
   /// The text, or a copy of it, that lives as long as the table.
   std::string_view keep(std::string_view text);
-  /// Ordinal of a location tag; the same for equal tags.
-  std::uint16_t device_ordinal(std::string_view tag);
+  DeviceTags& tags() noexcept { return tags_; }
   /// Call once, when all rows are there.
   void finish();
 
@@ -107,7 +107,7 @@ class ZipStorages : public StorageTable {
   bool verify_;
   std::uint64_t most_kept_;
   std::pmr::vector<StorageRow> rows_;
-  std::vector<std::string> devices_;
+  DeviceTags tags_;
   Arena<char> texts_;
   std::unique_ptr<std::atomic<bool>[]> verified_;
   mutable std::mutex mutex_;

@@ -121,14 +121,21 @@ TEST(Detect, BytesBeforeTheArchive) {
   expect_not_a_checkpoint(std::string(5000, '\1') + zip, "data of an unknown kind");
 }
 
-TEST(Detect, OtherTorchFiles) {
-  const std::string legacy = "a torch.save file of the format before PyTorch 1.6";
+/// Whatever protocol its pickles have, and though nothing follows.
+TEST(Detect, StreamsByTheirMagicNumber) {
   const std::string magic = "\x8a\x0al\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.";
-  expect_unsupported(padded("\x80\x02" + magic), legacy);
-  expect_unsupported(padded("\x80\x03" + magic), legacy);
   const std::string frame("\x95\x0d\0\0\0\0\0\0\0", 9);
-  expect_unsupported(padded("\x80\x04" + frame + magic), legacy);
-  expect_unsupported(padded("\x80\x05" + frame + magic), legacy);
+  for (const std::string& start : {"\x80\x02" + magic, "\x80\x03" + magic,
+                                   "\x80\x04" + frame + magic, "\x80\x05" + frame + magic,
+                                   std::string("L119547037146038801333356L\n.")}) {
+    const auto error = opening(start);
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code(), ErrorCode::truncated) << error->what();
+    EXPECT_THAT(error->what(), HasSubstr("version"));
+  }
+}
+
+TEST(Detect, OtherTorchFiles) {
   std::string tar(600, '\0');
   tar.replace(257, 5, "ustar");
   expect_unsupported(tar, "a tar archive: unpack it first, unless it is from PyTorch 0.1");
@@ -145,8 +152,6 @@ std::string archive_of(const std::vector<std::string>& names) {
 }
 
 TEST(DetectArchive, TorchArchivesOfOtherKinds) {
-  expect_unsupported(archive_of({"archive/data.pkl", "archive/constants.pkl", "archive/code/m.py"}),
-                     "a TorchScript archive (torch.jit.save)");
   expect_unsupported(archive_of({"archive/model.json", "archive/tensors/0"}),
                      "a TorchScript archive of PyTorch 1.0 to 1.3");
   expect_unsupported(archive_of({"pack/.data/extern_modules", "pack/model/model.pkl"}),

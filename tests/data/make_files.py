@@ -248,6 +248,16 @@ def save(path, make, **options):
     return None
 
 
+# Not `module`: in that format a class stands with its source and the path of that.
+STREAMS = ("views", "parameters", "quantized", "containers", "checkpoint")
+
+
+def save_streams(folder):
+    """Some of the objects in the format before 1.6."""
+    return [save(os.path.join(folder, name + ".legacy.pt"), FILES[name],
+                 _use_new_zipfile_serialization=False) for name in STREAMS]
+
+
 def main():
     warnings.simplefilter("ignore")
     folder = os.path.join(sys.argv[1], torch.__version__.split("+")[0])
@@ -257,6 +267,7 @@ def main():
         for name in ("scalars", "containers"):
             left_out.append(save(os.path.join(folder, f"{name}_protocol{protocol}.pt"), FILES[name],
                                  pickle_protocol=protocol))
+    left_out += save_streams(folder)
     print(folder, "left out:", ", ".join(filter(None, left_out)) or "nothing")
 
 

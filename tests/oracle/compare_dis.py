@@ -7,7 +7,7 @@ import itertools
 import pickletools
 
 import program
-from archive import Archive
+from archive import opened
 
 
 def expected_dis(data):
@@ -17,7 +17,7 @@ def expected_dis(data):
 
 
 def compare(flambeau, path):
-    expected = expected_dis(Archive(path).read("data.pkl"))
+    expected = expected_dis(opened(path).pickle())
     actual = program.call(flambeau, "dis", path)
     if actual == expected:
         return []

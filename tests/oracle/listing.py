@@ -1,5 +1,5 @@
 """What `flambeau ls --json --digest FILE` has to print, by PyTorch's own loading."""
-from archive import Archive
+from archive import opened
 from loaded import Trace
 from paths import tensor_paths
 from recorder import record
@@ -7,10 +7,10 @@ from recorder import record
 
 def expected_ls(path, digest=True):
     """The document without `file`."""
-    archive = Archive(path)
-    found, first_only = tensor_paths(record(archive.read("data.pkl")))
+    archive = opened(path)
+    found, first_only = tensor_paths(record(archive.pickle()))
     trace = Trace(path)
-    document = {"container": "zip", "byteorder": archive.byteorder(),
+    document = {"container": archive.container, "byteorder": archive.byteorder(),
                 "tensors": [{"name": name, "path": where, **trace.row(tensor, digest)}
                             for name, where, tensor in found]}
     if first_only:

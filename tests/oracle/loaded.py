@@ -44,6 +44,10 @@ def sparse_csr(layout, data):
     return torch.sparse_csr_tensor(*data)
 
 
+# PyTorch 2.15 writes streams with untyped storages and asks, when it reads them, for this attribute.
+if not hasattr(torch.UntypedStorage, "dtype"):
+    torch.UntypedStorage.dtype = torch.uint8
+
 FORMER = {("torch._utils", "_rebuild_sparse_csr_tensor"): sparse_csr}
 
 
@@ -86,7 +90,8 @@ def tracing_module(trace):
         def load_binpersid(self):
             pid = self.stack.pop()
             storage = self.persistent_load(pid)
-            trace.keep_storage(pid, storage)
+            if pid[0] != "module":
+                trace.keep_storage(pid, storage)
             self.append(storage)
 
     for code, step in ((pickle.REDUCE, Unpickler.load_reduce),

@@ -63,7 +63,7 @@ def storage_dtype(persistent):
 
 def is_storage(value):
     return isinstance(value, Persistent) and isinstance(value.pid, tuple) \
-        and len(value.pid) == 5 and value.pid[0] == "storage"
+        and len(value.pid) in (5, 6) and value.pid[0] == "storage"
 
 
 def storage_bytes(persistent):
@@ -130,6 +130,8 @@ def tensor_of(value):
 
 def strided(args, position, dtype=None, kind="strided"):
     storage, offset, size, stride = args[:4]
+    if len(storage.pid) == 6 and storage.pid[5]:
+        offset += storage.pid[5][1]
     return Tensor(kind, position, dtype=dtype or storage_dtype(storage), shape=list(size),
                   stride=list(stride), offset=offset, storage=storage,
                   device=storage.first.pid[3])

@@ -100,6 +100,8 @@ class Recorder(Numbered):
         return Global(module, name)
 
     def persistent_load(self, pid):
+        if isinstance(pid, tuple) and len(pid) == 4 and pid[0] == "module":
+            return pid[1]
         made = Persistent(pid, self.position)
         if isinstance(pid, tuple) and len(pid) >= 5:
             made.first = self.storages.setdefault(pid[2], made)

@@ -9,7 +9,8 @@ import sys
 import unittest
 
 SKIPPED = 77
-NEED_TORCH = ("test_ls", "test_fresh", "test_built", "test_resave", "test_edit")
+NEED_TORCH = ("test_ls", "test_fresh", "test_built", "test_resave", "test_edit",
+              "test_script")
 
 
 def main():

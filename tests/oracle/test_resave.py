@@ -11,12 +11,14 @@ import warnings
 import compare_resave
 import make_fresh
 import program
-from archive import Archive
+from archive import Archive, is_stream
 
 FLAMBEAU = os.environ["FLAMBEAU_PROGRAM"]
 
 
 def is_of_cpp_pickler(path):
+    if is_stream(path):
+        return False
     names = Archive(path).names
     return any(name.split("/", 1)[-1].startswith("data/")
                for name in names[:names.index(f"{names[0].split('/')[0]}/data.pkl")])

@@ -1,7 +1,7 @@
 """What `flambeau tree --json FILE` has to print, from the pickle as Python reads it."""
 import base64
 
-from archive import Archive
+from archive import opened
 from recognise import dtype_of, is_storage, meaning, row
 from recorder import MISSING, Bytes, Call, Global, Persistent, Set, record
 
@@ -63,7 +63,9 @@ class Tree:
     def persistent(self, value):
         if not is_storage(value):
             return {"persistent": self.value(value.pid)}
-        _, class_, key, location, numel = value.pid
+        _, class_, key, location, numel = value.pid[:5]
+        if len(value.pid) == 6 and value.pid[5]:
+            numel = value.pid[5][2]
         return {"storage": {"class": ".".join(class_.key()), "key": str(key), "device": location,
                             "numel": numel}}
 
@@ -111,4 +113,5 @@ def text(data):
 
 def expected_tree(path):
     """The document without `file`."""
-    return {"container": "zip", "root": Tree().value(record(Archive(path).read("data.pkl")))}
+    file = opened(path)
+    return {"container": file.container, "root": Tree().value(record(file.pickle()))}

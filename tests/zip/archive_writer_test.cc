@@ -91,8 +91,9 @@ void expect_rewritten(const std::string& path, const ArchiveWriterOptions& optio
 TEST(ArchiveWriter, WritesTheBytesOfEveryPyTorch) {
   std::size_t files = 0;
   for (const auto& entry : fs::recursive_directory_iterator(FLAMBEAU_TEST_DATA)) {
-    // Files with other keys were put together by a script.
-    const bool by_torch = entry.path().parent_path().filename() != "address_keys";
+    // Files with other keys were put together by a script; streams are no archives.
+    const bool by_torch = entry.path().parent_path().filename() != "address_keys" &&
+                          entry.path().stem().extension() != ".legacy";
     if (entry.path().extension() != ".pt" || !by_torch) continue;
     expect_rewritten(entry.path().string());
     ++files;
