@@ -41,6 +41,11 @@ struct Arguments {
   bool no_crc = false;
   bool compact = false;
   std::string archive_name;
+  std::string to;
+  std::string dtype;
+  std::vector<std::string> select;
+  std::vector<std::string> exclude;
+  std::vector<std::string> metadata;
   std::vector<std::string> drop;
   std::vector<std::string> rename;
   std::vector<std::string> set;

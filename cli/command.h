@@ -39,6 +39,7 @@ int run_info(Session& session);
 int run_get(Session& session);
 int run_resave(Session& session);
 int run_edit(Session& session);
+int run_convert(Session& session);
 int run_help(Session& session);
 int run_completions(Session& session);
 

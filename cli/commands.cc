@@ -106,6 +106,20 @@ constexpr Command kCommands[] = {
      "flambeau edit model.pt out.pt --rename fc.weight=head.weight\n"
      "flambeau edit ckpt.pt out.pt --set \"config={'lr': 1e-3, 'name': 'small'}\"",
      run_edit},
+    {"convert", "FILE OUT", "write the tensors to a file of another kind",
+     "to dtype select exclude metadata force durability json strict no-verify unmapped encoding "
+     "help",
+     "OUT.safetensors takes strided tensors, made contiguous; of tensors that are one, the first "
+     "name in order keeps the data, and the file's metadata says which names mean it, too. OUT.pt "
+     "takes a dict of the tensors, as torch.save writes it, in their order in FILE.\n"
+     "Names are those of `flambeau ls`. What is no tensor is left out, and counted in a message. "
+     "Sparse, quantized and other tensors of parts are refused until they are excluded.\n"
+     "OUT appears whole or not at all, and an existing one is replaced only with --force. A file "
+     "that two readers could see differently is refused unless --force is given.",
+     "flambeau convert model.pt model.safetensors --dtype bfloat16\n"
+     "flambeau convert ckpt.pt model.safetensors --select 'model.*'\n"
+     "flambeau convert model.safetensors model.pt",
+     run_convert},
     {"help", "[COMMAND]", "explain a command", "man help",
      "Without COMMAND, the list of commands. With --man, the man page of all of them.",
      "flambeau help ls\nflambeau help --man | man -l -  # read it as a man page", run_help},

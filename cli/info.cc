@@ -64,7 +64,10 @@ void write_text(Session& session, const Checkpoint& file, const FileFacts& facts
   line("pickle protocol", std::to_string(facts.pickle_protocol));
   line("records", grouped(facts.record_count));
   line("alignment", facts.alignment == 0 ? "none" : counted(facts.alignment, "byte"));
-  line("checksums", facts.has_checksums ? "on" : "off: PyTorch was told not to compute them");
+  line("checksums", facts.has_checksums ? "on"
+                    : facts.container == Container::zip
+                        ? "off: PyTorch was told not to compute them"
+                        : "none: files of this kind have no checksums");
   line("tensors", grouped(file.tensors().size()));
   line("storages",
        fmt::format("{}, {}", grouped(facts.storage_count), full_size(facts.storage_bytes)));

@@ -28,8 +28,14 @@ int main() {
   changed.root().set("note", "without the optimizer");
   flambeau::SaveReport report = flambeau::save("small.pt", changed);
   // [edit]
+
+  // [convert]
+  flambeau::convert(
+      ckpt, "model.safetensors",
+      {.dtype = flambeau::DType::bf16, .select = {"model.*"}, .file = {.overwrite = true}});
+  // [convert]
   fmt::print("{} storages left\n", report.storage_count);
-  for (const char* file : {"out.pt", "graph.pt", "small.pt"}) {
+  for (const char* file : {"out.pt", "graph.pt", "small.pt", "model.safetensors"}) {
     const auto saved = flambeau::Checkpoint::open(file);
     fmt::print("{}: {}\n", file, repr(saved.root(), 60));
   }

@@ -54,6 +54,7 @@ enum class Container : std::uint8_t {
   torchscript,  ///< torch.jit.save
   lite,         ///< the same with bytecode, for mobile devices
   torch_cpp,    ///< torch::save of libtorch
+  safetensors,
 };
 std::string_view to_string(Container container) noexcept;
 
@@ -172,6 +173,9 @@ class Checkpoint {
   /// Error: `ambiguous`.
   std::string value_path(std::string_view name_or_path) const;
 
+  /// Texts that a safetensors file has beside its tensors; of other files none.
+  std::span<const std::pair<std::string, std::string>> metadata() const& noexcept;
+  std::span<const std::pair<std::string, std::string>> metadata() const&& = delete;
   /// What the file is, computed when asked for; reads the records' local headers. A record that
   /// cannot be found is a note. Error: `io`.
   FileFacts facts() const;

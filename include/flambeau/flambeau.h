@@ -36,6 +36,7 @@
 
 #include "flambeau/archive.h"
 #include "flambeau/checkpoint.h"
+#include "flambeau/convert.h"
 #include "flambeau/devices.h"
 #include "flambeau/draft.h"
 #include "flambeau/dtype.h"
@@ -46,6 +47,7 @@
 #include "flambeau/make.h"
 #include "flambeau/npy.h"
 #include "flambeau/pickle.h"
+#include "flambeau/safetensors.h"
 #include "flambeau/save.h"
 #include "flambeau/tensor.h"
 #include "flambeau/value.h"

@@ -8,6 +8,7 @@
 
 #include "base/fail.h"
 #include "checkpoint/detect.h"
+#include "checkpoint/load_safetensors.h"
 #include "checkpoint/state.h"
 #include "torch/stream_loader.h"
 #include "torch/zip_loader.h"
@@ -21,6 +22,7 @@ std::string_view to_string(Container container) noexcept {
     case Container::torchscript: return "torchscript";
     case Container::lite: return "lite";
     case Container::torch_cpp: return "torch_cpp";
+    case Container::safetensors: return "safetensors";
   }
   return "";
 }
@@ -74,6 +76,10 @@ void load(Checkpoint::State& state) {
     case FileKind::stream:
       state.container = Container::legacy;
       state.loaded = load_stream(state.source, load_options);
+      return;
+    case FileKind::safetensors:
+      state.container = Container::safetensors;
+      state.loaded = load_safetensors(state.source, load_options);
       return;
     case FileKind::other: refuse(found);
   }
@@ -249,6 +255,9 @@ std::string Checkpoint::value_path(std::string_view name_or_path) const {
   return found ? std::move(found->found.path) : std::string();
 }
 
+std::span<const std::pair<std::string, std::string>> Checkpoint::metadata() const& noexcept {
+  return state_->loaded.metadata;
+}
 Container Checkpoint::container() const noexcept { return state_->container; }
 std::string_view Checkpoint::producer() const noexcept { return state_->producer; }
 std::string_view Checkpoint::byteorder() const noexcept { return state_->loaded.byteorder; }

@@ -95,8 +95,11 @@ std::optional<Sniffed> sniff_markup(std::string_view head) {
 std::optional<Sniffed> sniff_safetensors(std::string_view head, std::uint64_t size) {
   if (head.size() < 10 || head[8] != '{') return std::nullopt;
   const auto length = load_le<std::uint64_t>(as_bytes(head).data());
-  if (length < 2 || length > size - 8 || (head[9] != '"' && head[9] != '}')) return std::nullopt;
-  return Sniffed{FileKind::other, "a safetensors file", false};
+  constexpr std::string_view kSecond = "\"} \t\r\n";
+  if (length < 2 || length > size - 8 || kSecond.find(head[9]) == std::string_view::npos) {
+    return std::nullopt;
+  }
+  return Sniffed{FileKind::safetensors, {}, false};
 }
 
 /// Only ASCII: all else is "data of an unknown kind".

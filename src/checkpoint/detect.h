@@ -13,6 +13,7 @@ namespace flambeau {
 enum class FileKind : std::uint8_t {
   zip,
   stream,  ///< torch.save before 1.6
+  safetensors,
   script,  ///< a zip of torch.jit.save or torch::save
   other,   ///< see `description`
 };

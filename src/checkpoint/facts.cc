@@ -30,7 +30,8 @@ bool has_address_keys(const ZipStorages& storages) {
 
 /// The newest trait decides.
 std::string producer_of(const Loaded& loaded) {
-  if (loaded.zip == nullptr) return "torch >= 0.2, as a stream";
+  if (loaded.stream != nullptr) return "torch >= 0.2, as a stream";
+  if (loaded.zip == nullptr) return "safetensors";
   const ArchiveReader& archive = loaded.zip->archive();
   if (archive.find(".format_version")) return "torch >= 2.7";
   if (archive.find(".data/serialization_id")) return "torch 2.1 to 2.6";

@@ -37,6 +37,8 @@ class Converter {
 
   /// The next converted numbers, in native byte order; empty at the end. Valid until the next call.
   Bytes next();
+  /// Whether the next piece is empty.
+  bool is_done() const noexcept { return left_ == 0; }
 
  private:
   static constexpr std::size_t kBlock = 1024;  // values

@@ -79,6 +79,7 @@ Storage Graph::storage(Ref ref) const noexcept {
 /// kept for every tensor.
 TensorTraits Graph::traits(Ref ref) const noexcept {
   TensorTraits traits;
+  if (!document_.is(ref, NodeKind::object)) return traits;
   const Ref callable = document_.callable(ref);
   if (document_.is(callable, NodeKind::global)) {
     const auto args = document_.items(document_.args(ref));

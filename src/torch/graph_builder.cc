@@ -32,6 +32,21 @@ std::unique_ptr<Graph> GraphBuilder::build() {
   return std::move(graph_);
 }
 
+std::unique_ptr<Graph> GraphBuilder::of_table(
+    Document document, std::shared_ptr<const StorageTable> storages, std::span<const Ref> nodes,
+    std::vector<std::pair<std::string, TensorRecord>> rows, const Limits& limits) {
+  auto graph = std::make_unique<Graph>();
+  graph->document_ = std::move(document);
+  graph->limits_ = limits;
+  graph->storages_ = std::move(storages);
+  graph->tensors_ = std::make_shared<TensorTable>(std::pmr::get_default_resource(), nodes.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    graph->tensors_->add(nodes[i], std::move(rows[i].second));
+    graph->document_.annotate(nodes[i], static_cast<std::uint16_t>(Form::tensor));
+  }
+  return graph;
+}
+
 void GraphBuilder::recognise_all() {
   const std::uint32_t count = graph_->document_.node_count();
   for (std::uint32_t first = 0; first < count;) {

@@ -3,8 +3,11 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "flambeau/limits.h"
 #include "torch/graph.h"
@@ -49,6 +52,13 @@ class GraphBuilder {
                StorageResolver& resolver, const GraphOptions& options);
   /// Errors: as `TensorRebuilder` and `StorageResolver`.
   std::unique_ptr<Graph> build();
+  /// A graph whose tensors are known already: the nodes of the kind `outside`, ascending, are
+  /// these.
+  static std::unique_ptr<Graph> of_table(Document document,
+                                         std::shared_ptr<const StorageTable> storages,
+                                         std::span<const Ref> nodes,
+                                         std::vector<std::pair<std::string, TensorRecord>> rows,
+                                         const Limits& limits);
 
  private:
   void find_meanings();

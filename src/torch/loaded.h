@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "flambeau/archive.h"
@@ -51,6 +52,8 @@ struct Loaded {
   std::string byteorder = "little";
   /// What the version record says, or the stream.
   std::string version;
+  /// Texts that a safetensors file has beside its tensors.
+  std::vector<std::pair<std::string, std::string>> metadata;
   /// Found while loading, beside the archive's own.
   std::vector<Note> notes;
 };

@@ -10,7 +10,7 @@ import unittest
 
 SKIPPED = 77
 NEED_TORCH = ("test_ls", "test_fresh", "test_built", "test_resave", "test_edit",
-              "test_script")
+              "test_script", "test_convert")
 
 
 def main():
