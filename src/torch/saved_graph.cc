@@ -67,7 +67,8 @@ bool SavedGraph::write_id(Ref node, PickleWriter& writer) {
   if (!is_storage(node)) return false;
   const auto id = graph_.document.items(graph_.document.persistent_id(node));
   constexpr std::size_t kOfStream = 6;
-  const bool is_own = (id.size() == kOfStream) == graph_.is_stream;
+  // Without names the file stays of its kind, whatever its ids look like.
+  const bool is_own = graph_.names == nullptr || (id.size() == kOfStream) == graph_.is_stream;
   if (is_own && graph_.is_stream) return repeat_id(node, id, writer);
   if (is_own) return false;
   if (id.size() == kOfStream && id.back() != kNone) {

@@ -4,7 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <random>
 
+#include "flambeau/save.h"
 #include "support/checkpoint_builder.h"
 #include "support/errors.h"
 
@@ -105,6 +109,98 @@ TEST(Damage, ChangedPicklesAreNeverFatal) {
     }
   }
 }
+
+// ---- every kind of file
+
+std::string carried(const std::string& name) {
+  std::ifstream file(std::string(FLAMBEAU_TEST_DATA) + "/2.15.0/" + name, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// A module of libtorch's pickler: a typed list, constants of its own.
+std::string script() {
+  const py::Code list = py::call("torch.jit._pickle.build_tensorlist",
+                                 {py::list({py::tensor({.size = {2}, .stride = {1}})})});
+  return CheckpointBuilder(py::global("__torch__.Module") + ")\x81" +
+                           py::dict({{py::text("weights"), list}}) + "b")
+      .storage("0", std::vector<float>{1, 2, 3, 4})
+      .record("constants.pkl", py::dump(py::tuple({py::tensor({.size = {1}, .stride = {1}})})))
+      .record("constants/0", std::string(16, '\1'))
+      .zip()
+      .bytes;
+}
+
+std::string safetensors() {
+  const std::string header = R"({"a":{"dtype":"F32","shape":[2,1],"data_offsets":[0,8]},)"
+                             R"("b":{"dtype":"U8","shape":[3],"data_offsets":[8,11]}})";
+  return py::little(header.size(), 8) + header + std::string(11, '\1');
+}
+
+/// Opens a file and asks it for everything; the error's code, or nothing.
+std::optional<ErrorCode> examine(const std::string& bytes) {
+  try {
+    const Checkpoint file = Checkpoint::open(BuiltZip::memory_source(bytes));
+    for (std::size_t i = 0; i < file.tensors().size(); ++i) {
+      file.path(i);
+      const Tensor& tensor = file.tensors()[i].tensor;
+      if (tensor.parts().empty() && tensor.nbytes() < 1 << 20) sha256(tensor);
+    }
+    walk(file.root());
+    file.facts();
+    const bool is_saved =
+        file.container() == Container::zip || file.container() == Container::legacy;
+    std::vector<std::byte> again;
+    if (is_saved) save(*append_to(again), file);
+  } catch (const Error& error) {
+    return error.code();
+  }
+  return std::nullopt;
+}
+
+class EveryKind : public ::testing::TestWithParam<const char*> {
+ protected:
+  std::string sound() const {
+    const std::string_view name = GetParam();
+    return name == "script"        ? script()
+           : name == "safetensors" ? safetensors()
+                                   : carried(GetParam());
+  }
+};
+
+TEST_P(EveryKind, IsReadWhenItIsSound) { EXPECT_EQ(examine(sound()), std::nullopt); }
+
+TEST_P(EveryKind, EveryTruncationIsAnError) {
+  const std::string bytes = sound();
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_NE(examine(bytes.substr(0, size)), std::nullopt) << size;
+  }
+}
+
+/// Up to four bytes at a time. Whatever comes of it is an answer or a typed error.
+TEST_P(EveryKind, TenThousandChangesAreSurvived) {
+  const std::string good = sound();
+  std::mt19937 random(1);
+  std::size_t errors = 0;
+  for (int round = 0; round < 10'000; ++round) {
+    std::string bytes = good;
+    for (int i = static_cast<int>(random() % 4); i >= 0; --i) {
+      char& byte = bytes[random() % bytes.size()];
+      byte = random() % 2 == 0 ? static_cast<char>(random() & 0xff)
+                               : static_cast<char>(byte ^ (1 << random() % 8));
+    }
+    if (examine(bytes)) ++errors;
+  }
+  EXPECT_GT(errors, 100u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Damage, EveryKind,
+                         ::testing::Values("views.pt", "views.legacy.pt", "quantized.legacy.pt",
+                                           "script", "safetensors"),
+                         [](const auto& kind) {
+                           std::string name = kind.param;
+                           std::replace(name.begin(), name.end(), '.', '_');
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace flambeau::testing

@@ -208,6 +208,20 @@ TEST(StreamSave, AFileComesOutWithItsKeys) {
   EXPECT_EQ(again.tensor("v").storage().key(), "1");
 }
 
+/// As old releases may have written them.
+TEST(StreamSave, IdsWithoutAPartComeOutAsTheyWere) {
+  const py::Code five = py::tuple({py::text("storage"), py::global("torch.FloatStorage"),
+                                   py::text("1"), py::text("cpu"), py::integer(4)}) +
+                        "Q";
+  const Checkpoint file = open(stream(py::list({tensor(five, {4}), tensor(five, {2})}), kFour));
+  const std::string once = saved(file);
+  const Checkpoint again = open(once);
+  EXPECT_EQ(again.tensor("0").to<float>(), (std::vector<float>{1, 2, 3, 4}));
+  EXPECT_EQ(saved(again), once);
+  const std::string archive = saved(again, {.layout = Layout::torch_2_7, .folder = "archive"});
+  EXPECT_EQ(open(archive).container(), Container::zip);
+}
+
 TEST(StreamSave, ArchivesAndStreamsBecomeEachOther) {
   StateDict state;
   const std::vector<float> four = {1, 2, 3, 4};
