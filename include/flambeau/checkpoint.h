@@ -54,6 +54,7 @@ enum class Container : std::uint8_t {
   torchscript,  ///< torch.jit.save
   lite,         ///< the same with bytecode, for mobile devices
   torch_cpp,    ///< torch::save of libtorch
+  pt2,          ///< torch.export: weights and constants
   safetensors,
 };
 std::string_view to_string(Container container) noexcept;

@@ -8,6 +8,7 @@
 
 #include "base/fail.h"
 #include "checkpoint/detect.h"
+#include "checkpoint/load_pt2.h"
 #include "checkpoint/load_safetensors.h"
 #include "checkpoint/state.h"
 #include "torch/stream_loader.h"
@@ -22,6 +23,7 @@ std::string_view to_string(Container container) noexcept {
     case Container::torchscript: return "torchscript";
     case Container::lite: return "lite";
     case Container::torch_cpp: return "torch_cpp";
+    case Container::pt2: return "pt2";
     case Container::safetensors: return "safetensors";
   }
   return "";
@@ -53,6 +55,11 @@ void load_archive(Checkpoint::State& state, const LoadOptions& options) {
     state.loaded = load_zip(std::move(archive), options);
     return;
   }
+  if (found.kind == FileKind::exported) {
+    state.container = Container::pt2;
+    state.loaded = load_pt2(std::move(archive), options);
+    return;
+  }
   const bool is_lite = archive.find("bytecode.pkl").has_value();
   state.loaded = load_script(std::move(archive), options);
   state.container = is_lite                   ? Container::lite
@@ -72,6 +79,7 @@ void load(Checkpoint::State& state) {
   const Sniffed found = sniff(*state.source);
   switch (found.kind) {
     case FileKind::zip:
+    case FileKind::exported:
     case FileKind::script: return load_archive(state, load_options);
     case FileKind::stream:
       state.container = Container::legacy;
@@ -99,7 +107,7 @@ Checkpoint Checkpoint::open(SourcePtr source, const OpenOptions& options) {
   state->source = std::move(source);
   with_context(state->source->name(), [&] {
     load(*state);
-    state->producer = producer_of(state->loaded);
+    state->producer = producer_of(state->loaded, state->container);
     state->list();
   });
   return Checkpoint(std::move(state));

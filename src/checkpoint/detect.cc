@@ -208,13 +208,13 @@ Sniffed torch_kind(std::string_view description) {
 /// Other writers of PyTorch put a `data.pkl` there, too, so their own records are looked for first.
 Sniffed sniff_archive(const ArchiveReader& archive) {
   if (archive.find(".data/extern_modules")) return torch_kind("a torch.package archive");
-  if (archive.find("archive_format")) return torch_kind("a torch.export program (.pt2)");
+  if (archive.find("archive_format")) return {FileKind::exported, {}, true};
   const bool has_pickle = archive.find("data.pkl").has_value();
   if (has_pickle && archive.find("constants.pkl")) return {FileKind::script, {}, true};
   if (archive.find("model.json")) return torch_kind("a TorchScript archive of PyTorch 1.0 to 1.3");
   if (has_pickle) return {FileKind::zip, {}, true};
   if (has_record_ending(archive, "serialized_exported_program.json")) {
-    return torch_kind("a torch.export program (.pt2)");
+    return {FileKind::exported, {}, true};
   }
   if (archive.size() == 0) return {FileKind::other, "an empty zip archive", false};
   if (has_record_ending(archive, ".npy")) {

@@ -14,8 +14,9 @@ enum class FileKind : std::uint8_t {
   zip,
   stream,  ///< torch.save before 1.6
   safetensors,
-  script,  ///< a zip of torch.jit.save or torch::save
-  other,   ///< see `description`
+  exported,  ///< a zip of torch.export
+  script,    ///< a zip of torch.jit.save or torch::save
+  other,     ///< see `description`
 };
 
 struct Sniffed {

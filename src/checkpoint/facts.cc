@@ -29,8 +29,9 @@ bool has_address_keys(const ZipStorages& storages) {
 }  // namespace
 
 /// The newest trait decides.
-std::string producer_of(const Loaded& loaded) {
+std::string producer_of(const Loaded& loaded, Container container) {
   if (loaded.stream != nullptr) return "torch >= 0.2, as a stream";
+  if (container == Container::pt2) return loaded.zip ? "torch >= 2.8" : "torch 2.1 to 2.7";
   if (loaded.zip == nullptr) return "safetensors";
   const ArchiveReader& archive = loaded.zip->archive();
   if (archive.find(".format_version")) return "torch >= 2.7";

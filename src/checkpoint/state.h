@@ -50,6 +50,6 @@ struct Checkpoint::State {
 
 /// The releases that write such files: of archives by the records they add (format.md of the
 /// documents, "record order").
-std::string producer_of(const Loaded& loaded);
+std::string producer_of(const Loaded& loaded, Container container);
 
 }  // namespace flambeau

@@ -16,7 +16,7 @@ class Handler {
   explicit Handler(JsonEvents& events) noexcept : events_(events) {}
 
   bool Null() { return other(); }
-  bool Bool(bool) { return other(); }
+  bool Bool(bool value) { return events_.boolean(value), true; }
   bool Int(int) { return other(); }
   bool Int64(std::int64_t) { return other(); }
   bool Uint(unsigned value) { return Uint64(value); }

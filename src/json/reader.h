@@ -22,7 +22,8 @@ class JsonEvents {
   virtual void text(std::string_view) {}
   /// Integers from 0 on that fit 64 bits.
   virtual void unsigned_number(std::uint64_t) {}
-  /// All other numbers, booleans and null.
+  virtual void boolean(bool) { other(); }
+  /// All other numbers, and null.
   virtual void other() {}
 };
 

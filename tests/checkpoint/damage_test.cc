@@ -136,6 +136,19 @@ std::string safetensors() {
   return py::little(header.size(), 8) + header + std::string(11, '\1');
 }
 
+std::string exported() {
+  const std::string config =
+      R"({"config":{"a":{"path_name":"weight_0","is_param":true,"use_pickle":false,)"
+      R"("tensor_meta":{"dtype":7,"sizes":[{"as_int":2},{"as_int":1}],"requires_grad":true,)"
+      R"("device":{"type":"cpu","index":null},"strides":[{"as_int":1},{"as_int":2}],)"
+      R"("storage_offset":{"as_int":1},"layout":7}},)"
+      R"("o":{"path_name":"weight_1","is_param":false,"use_pickle":true,"tensor_meta":null}}})";
+  return build_zip({{.name = "p/archive_format", .content = "pt2"},
+                    {.name = "p/data/weights/model_weights_config.json", .content = config},
+                    {.name = "p/data/weights/weight_0", .content = std::string(12, '\1')}})
+      .bytes;
+}
+
 /// Opens a file and asks it for everything; the error's code, or nothing.
 std::optional<ErrorCode> examine(const std::string& bytes) {
   try {
@@ -161,9 +174,9 @@ class EveryKind : public ::testing::TestWithParam<const char*> {
  protected:
   std::string sound() const {
     const std::string_view name = GetParam();
-    return name == "script"        ? script()
-           : name == "safetensors" ? safetensors()
-                                   : carried(GetParam());
+    if (name == "script") return script();
+    if (name == "safetensors") return safetensors();
+    return name == "exported" ? exported() : carried(GetParam());
   }
 };
 
@@ -195,7 +208,7 @@ TEST_P(EveryKind, TenThousandChangesAreSurvived) {
 
 INSTANTIATE_TEST_SUITE_P(Damage, EveryKind,
                          ::testing::Values("views.pt", "views.legacy.pt", "quantized.legacy.pt",
-                                           "script", "safetensors"),
+                                           "script", "safetensors", "exported"),
                          [](const auto& kind) {
                            std::string name = kind.param;
                            std::replace(name.begin(), name.end(), '.', '_');

@@ -131,9 +131,9 @@ TEST(Detect, BytesBeforeTheArchive) {
 TEST(Detect, StreamsByTheirMagicNumber) {
   const std::string magic = "\x8a\x0al\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.";
   const std::string frame("\x95\x0d\0\0\0\0\0\0\0", 9);
-  for (const std::string& start : {"\x80\x02" + magic, "\x80\x03" + magic,
-                                   "\x80\x04" + frame + magic, "\x80\x05" + frame + magic,
-                                   std::string("L119547037146038801333356L\n.")}) {
+  for (const std::string& start :
+       {"\x80\x02" + magic, "\x80\x03" + magic, "\x80\x04" + frame + magic,
+        "\x80\x05" + frame + magic, std::string("L119547037146038801333356L\n.")}) {
     const auto error = opening(start);
     ASSERT_TRUE(error);
     EXPECT_EQ(error->code(), ErrorCode::truncated) << error->what();
@@ -162,10 +162,17 @@ TEST(DetectArchive, TorchArchivesOfOtherKinds) {
                      "a TorchScript archive of PyTorch 1.0 to 1.3");
   expect_unsupported(archive_of({"pack/.data/extern_modules", "pack/model/model.pkl"}),
                      "a torch.package archive");
-  expect_unsupported(archive_of({"p/archive_format", "p/models/model.json"}),
-                     "a torch.export program (.pt2)");
-  expect_unsupported(archive_of({"p/serialized_exported_program.json", "p/version"}),
-                     "a torch.export program (.pt2)");
+}
+
+/// What nothing but the first record tells of is empty, or has lost its weights.
+TEST(DetectArchive, Exported) {
+  const std::string bytes = archive_of({"p/archive_format", "p/models/model.json"});
+  const Checkpoint file = Checkpoint::open(BuiltZip::memory_source(bytes));
+  EXPECT_EQ(file.container(), Container::pt2);
+  EXPECT_TRUE(file.tensors().empty());
+  const auto error = opening(archive_of({"p/serialized_exported_program.json", "p/version"}));
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), ErrorCode::malformed_zip);
 }
 
 TEST(DetectArchive, OtherArchives) {

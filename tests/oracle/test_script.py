@@ -1,5 +1,5 @@
-"""Archives of torch.jit.save: names and values are those that torch.jit.load gives; and the files of
-FLAMBEAU_FIXTURES that come with an expectation of theirs."""
+"""Archives of torch.jit.save and torch.export.save: names and values are those that PyTorch gives; and
+the files of FLAMBEAU_FIXTURES that come with an expectation of theirs."""
 import hashlib
 import json
 import os
@@ -15,7 +15,7 @@ from torch import nn
 
 FLAMBEAU = os.environ["FLAMBEAU_PROGRAM"]
 # Names of fixtures whose kind is read.
-READ = ("script", "traced", "frozen", "lite", "cpp_", "sharded_tensor", "fsdp")
+READ = ("script", "traced", "frozen", "lite", "cpp_", "exported", "sharded_tensor", "fsdp")
 
 
 def ramp(*shape):
@@ -140,6 +140,28 @@ class Script(unittest.TestCase):
     def test_mobile(self):
         torch.jit.script(Attributes())._save_for_lite_interpreter(self.path)
         self.check("lite", EXPECTED)
+
+    def test_exported(self):
+        """Weights, non-persistent buffers and captured tensors of torch.export, tied and viewed."""
+        class Exported(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.inner = Inner()
+                self.tied = nn.Linear(3, 2)
+                self.tied.weight = self.inner.weight
+                self.small = nn.Parameter(ramp(4).to(torch.bfloat16))
+                self.register_buffer("view", ramp(2, 4).t())
+                self.register_buffer("temporary", ramp(2), persistent=False)
+
+            def forward(self, x):
+                made = self.inner(x) + self.tied(x) + self.temporary + self.small.float().sum()
+                return made + self.view.sum()
+        program_ = torch.export.export(Exported(), (ramp(1, 3),))
+        self.path += "2"
+        torch.export.save(program_, self.path)
+        self.check("pt2", {**program_.state_dict,
+                           **{"constants/" + name: tensor
+                              for name, tensor in program_.constants.items()}})
 
     def test_they_are_not_saved_again(self):
         torch.jit.save(torch.jit.script(Inner()), self.path)
