@@ -64,7 +64,8 @@ void write_text(Session& session, const Checkpoint& file, const FileFacts& facts
   line("pickle protocol", std::to_string(facts.pickle_protocol));
   line("records", grouped(facts.record_count));
   line("alignment", facts.alignment == 0 ? "none" : counted(facts.alignment, "byte"));
-  line("checksums", facts.has_checksums ? "on"
+  line("checksums", facts.has_checksums                     ? "on"
+                    : facts.container == Container::sharded ? "as each shard has them"
                     : facts.container == Container::zip
                         ? "off: PyTorch was told not to compute them"
                         : "none: files of this kind have no checksums");

@@ -56,6 +56,7 @@ enum class Container : std::uint8_t {
   torch_cpp,    ///< torch::save of libtorch
   pt2,          ///< torch.export: weights and constants
   safetensors,
+  sharded,  ///< a folder of shards, or their index
 };
 std::string_view to_string(Container container) noexcept;
 
@@ -130,6 +131,7 @@ class Checkpoint {
   /// the file's bytes depends on has been checked when it returns.
   /// Errors: `not_found`, `io`; `not_a_checkpoint`, naming what the file is instead; `truncated`
   /// and `malformed_…` for damage; `unsupported`, `limit`; `ambiguous` when strict.
+  /// A folder of shards, or their index (`NAME.index.json`), opens like one file.
   static Checkpoint open(const std::string& path, const OpenOptions& options = {});
   static Checkpoint open(SourcePtr source, const OpenOptions& options = {});
   /// Bytes that the caller keeps alive and unchanged as long as anything made from them lives.

@@ -10,6 +10,7 @@
 #include "checkpoint/detect.h"
 #include "checkpoint/load_pt2.h"
 #include "checkpoint/load_safetensors.h"
+#include "checkpoint/load_sharded.h"
 #include "checkpoint/state.h"
 #include "torch/stream_loader.h"
 #include "torch/zip_loader.h"
@@ -25,6 +26,7 @@ std::string_view to_string(Container container) noexcept {
     case Container::torch_cpp: return "torch_cpp";
     case Container::pt2: return "pt2";
     case Container::safetensors: return "safetensors";
+    case Container::sharded: return "sharded";
   }
   return "";
 }
@@ -114,6 +116,17 @@ Checkpoint Checkpoint::open(SourcePtr source, const OpenOptions& options) {
 }
 
 Checkpoint Checkpoint::open(const std::string& path, const OpenOptions& options) {
+  if (is_sharded_path(path)) {
+    auto state = std::make_unique<State>();
+    state->options = options;
+    state->container = Container::sharded;
+    ShardedFiles files = load_sharded(path, options);
+    state->source = std::move(files.source);
+    state->loaded = std::move(files.loaded);
+    state->producer = producer_of(state->loaded, state->container);
+    with_context(path, [&] { state->list(); });
+    return Checkpoint(std::move(state));
+  }
   return open(open_file(path, {.mapped = options.mapped}), options);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <set>
 #include <unordered_set>
 #include <vector>
 
@@ -31,6 +32,7 @@ bool has_address_keys(const ZipStorages& storages) {
 /// The newest trait decides.
 std::string producer_of(const Loaded& loaded, Container container) {
   if (loaded.stream != nullptr) return "torch >= 0.2, as a stream";
+  if (container == Container::sharded) return "shards";
   if (container == Container::pt2) return loaded.zip ? "torch >= 2.8" : "torch 2.1 to 2.7";
   if (loaded.zip == nullptr) return "safetensors";
   const ArchiveReader& archive = loaded.zip->archive();
@@ -119,6 +121,18 @@ void add_archive_facts(const ZipStorages& storages, const std::vector<bool>& rea
   for (Note& note : archive.inspect_headers()) facts.notes.push_back(std::move(note));
 }
 
+/// Of files that are put together from others: the storages that tensors have.
+void count_storages_of(std::span<const NamedTensor> tensors, FileFacts& facts) {
+  std::set<std::pair<const StorageTable*, std::uint32_t>> seen;
+  facts.has_checksums = false;
+  for (const auto& [name, tensor] : tensors) {
+    const Storage& storage = tensor.storage();
+    if (!storage || !seen.insert({storage.table().get(), storage.index()}).second) continue;
+    ++facts.storage_count;
+    facts.storage_bytes += storage.size();
+  }
+}
+
 }  // namespace
 
 /// Notes come in the order in which they are found: directory, local headers, loading.
@@ -131,12 +145,17 @@ FileFacts Checkpoint::facts() const {
   facts.version = loaded.version;
   facts.file_size = state_->source->size();
   facts.pickle_protocol = loaded.graph->document().protocol();
+  if (!loaded.zip && loaded.storages->row_count() == 0) {
+    count_storages_of(tensors(), facts);
+    return facts;
+  }
   const std::uint32_t rows = loaded.zip ? loaded.zip->row_count() : loaded.storages->row_count();
+  const StorageTable& table = loaded.zip ? static_cast<const StorageTable&>(*loaded.zip)
+                                         : static_cast<const StorageTable&>(*loaded.storages);
   // Tensors that were restored to devices do not say which storages of the file they had.
   const bool is_restored = state_->options.map_location.is_set() || state_->options.devices;
-  const std::vector<bool> reached = is_restored
-                                        ? std::vector<bool>(rows, true)
-                                        : reached_rows(*loaded.graph->storages(), rows, tensors());
+  const std::vector<bool> reached =
+      is_restored ? std::vector<bool>(rows, true) : reached_rows(table, rows, tensors());
   if (loaded.zip) add_archive_facts(*loaded.zip, reached, facts);
   if (loaded.storages) add_stream_facts(*loaded.storages, reached, facts);
   facts.notes.insert(facts.notes.end(), loaded.notes.begin(), loaded.notes.end());

@@ -45,7 +45,8 @@ TEST(Checkpoint, OpensAFile) {
     EXPECT_EQ(checkpoint.source()->in_memory(), mapped);
   }
   EXPECT_EQ(code_of([&] { Checkpoint::open(folder / "absent.pt"); }), ErrorCode::not_found);
-  EXPECT_EQ(code_of([&] { Checkpoint::open(folder.path().string()); }), ErrorCode::io);
+  EXPECT_EQ(code_of([&] { Checkpoint::open(folder.path().string()); }),
+            ErrorCode::not_a_checkpoint);
 }
 
 TEST(Checkpoint, OpensBytesThatTheCallerKeeps) {

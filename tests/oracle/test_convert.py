@@ -33,7 +33,7 @@ class Tied(nn.Module):
         self.b.weight = self.a.weight
 
 
-class Convert(unittest.TestCase):
+class Files(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -54,6 +54,8 @@ class Convert(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
 
+
+class Convert(Files):
     def test_every_dtype_there_and_back(self):
         tensors = every_dtype()
         torch.save(tensors, self.path("in.pt"))
@@ -131,6 +133,61 @@ class Convert(unittest.TestCase):
                                   check=False)
             self.assertEqual(done.returncode, 2, options)
             self.assertIn(message, done.stderr)
+
+
+class Sharded(Files):
+    """Folders of shards and their index, as transformers writes them."""
+
+    def write(self, index=True):
+        parts = {"m-00001-of-00002.bin": {"a.w": torch.ones(2, 3), "a.b": torch.zeros(1)},
+                 "m-00002-of-00002.bin": {"c": torch.arange(4.0), "d": torch.ones(2)}}
+        os.mkdir(self.path("set"))
+        for name, tensors in parts.items():
+            torch.save(tensors, self.path("set", name))
+        if index:
+            with open(self.path("set", "m.bin.index.json"), "w", encoding="utf-8") as file:
+                json.dump({"metadata": {"total_size": 1}, "weight_map": {
+                    key: name for name, tensors in parts.items() for key in tensors}}, file)
+        return {key: tensor for tensors in parts.values() for key, tensor in tensors.items()}
+
+    def rows(self, *names):
+        done = subprocess.run([FLAMBEAU, "ls", "--json", "--digest", self.path(*names)],
+                              capture_output=True, text=True, check=False)
+        document = json.loads(done.stdout)
+        return document.get("error") or document
+
+    def test_folder_index_and_bare_shards(self):
+        tensors = self.write()
+        listed = self.rows("set")
+        self.assertEqual(listed["container"], "sharded")
+        self.assertEqual([row["name"] for row in listed["tensors"]], list(tensors))
+        self.assertEqual(len({row["storage"] for row in listed["tensors"]}), 4)
+        self.assertEqual(self.rows("set", "m.bin.index.json")["tensors"], listed["tensors"])
+        done = subprocess.run([FLAMBEAU, "info", "--json", self.path("set")], capture_output=True,
+                              text=True, check=False)
+        facts = json.loads(done.stdout)
+        self.assertEqual((facts["storages"], facts["storage_bytes"]), (4, 52))
+        self.convert("set", "all.safetensors")
+        loaded = load_file(self.path("all.safetensors"))
+        self.assertEqual(set(loaded), set(tensors))
+        for name, tensor in tensors.items():
+            self.assertTrue(torch.equal(loaded[name], tensor))
+        os.remove(self.path("set", "m.bin.index.json"))
+        self.assertEqual(self.rows("set")["tensors"], listed["tensors"])
+
+    def test_what_does_not_belong_together(self):
+        self.write()
+        index = self.path("set", "m.bin.index.json")
+        for weight_map, code in (({"a.w": "m-00002-of-00002.bin"}, "malformed_tensor"),
+                                 ({"a.w": "../twin"}, "malformed_json"), ({}, "malformed_json"),
+                                 ({"a.w": "missing.bin"}, "not_found"), ({"a.w": 5}, "malformed_json")):
+            with open(index, "w", encoding="utf-8") as file:
+                json.dump({"weight_map": weight_map}, file)
+            self.assertEqual(self.rows("set")["code"], code, weight_map)
+        self.assertEqual(self.rows("twin")["code"], "not_a_checkpoint")
+        os.remove(index)
+        torch.save({"a.w": torch.ones(1)}, self.path("set", "z.bin"))
+        self.assertEqual(self.rows("set")["code"], "ambiguous")
 
 
 if __name__ == "__main__":

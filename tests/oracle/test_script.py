@@ -15,7 +15,8 @@ from torch import nn
 
 FLAMBEAU = os.environ["FLAMBEAU_PROGRAM"]
 # Names of fixtures whose kind is read.
-READ = ("script", "traced", "frozen", "lite", "cpp_", "exported", "sharded_tensor", "fsdp")
+READ = ("script", "traced", "frozen", "lite", "cpp_", "exported", "hf_bin", "dcp_consolidated", "sharded_tensor",
+        "fsdp")
 
 
 def ramp(*shape):
