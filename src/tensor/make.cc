@@ -91,9 +91,9 @@ Tensor make_quantized(DType dtype, std::vector<std::int64_t> shape, Storage stor
           "the axis is no dimension of the tensor");
   const std::int64_t channels = shape[static_cast<std::size_t>(axis)];
   for (const Tensor* each : {&scales, &zero_points}) {
-    require(each->kind() == TensorKind::strided && each->ndim() == 1 &&
-                each->shape()[0] == channels,
-            "scales and zero points have one element for each channel");
+    require(
+        each->kind() == TensorKind::strided && each->ndim() == 1 && each->shape()[0] == channels,
+        "scales and zero points have one element for each channel");
   }
   TensorRecord record = quantized_record(dtype, shape, std::move(storage));
   auto extension = std::make_shared<TensorExtension>();
